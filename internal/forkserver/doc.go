@@ -1,0 +1,30 @@
+// Package forkserver starts and commands the warm interpreters that fork
+// workers. Their side is python/, which this package embeds.
+//
+// # Protocol, version 1
+//
+// Each process has one control socket to the server, an AF_UNIX SOCK_SEQPACKET
+// pair: one JSON object a message, descriptors as SCM_RIGHTS. Requests carry
+// "op", answers "event".
+//
+//	confine {steps}                 to the first fork server: run the steps;
+//	                                answers ready {pid}
+//	preload {modules, font_cache}   import and exercise modules;
+//	                                answers preloaded {data, missing}
+//	fork    {role, steps, names, …} descriptors: the child's control socket, then
+//	                                one for each name. The child answers ready
+//	                                {pid} on its own socket; the parent nothing
+//	                                unless fork(2) failed
+//	kill    {pid}                   to a reaper: answers killed, at once and with
+//	                                every process of the run sent SIGKILL, then gone.
+//	                                pid 0 is whatever is there; an ended one is ignored
+//
+// Unasked come exit {pid, status, cpu_ms} when a child ended, from a reaper only
+// after the run was killed, followed by gone {error}, when all is reaped and
+// swept. failed {step, path, errno, error} takes the place of any answer. A ready worker
+// takes one message: the hand-over {steps}, with the descriptors of code, stdin,
+// stdout and stderr. It answers only when it fails before the program starts. Its
+// socket is closed before the program's first instruction.
+//
+// End of file on a control socket ends the process, and a reaper's run with it.
+package forkserver

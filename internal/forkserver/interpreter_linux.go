@@ -1,0 +1,82 @@
+package forkserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+// Interpreter is what the configured python says of itself.
+type Interpreter struct {
+	Executable string           // absolute; a shim is resolved
+	Version    string           // "3.13.5"
+	Dirs       []string         // what it reads from
+	Files      []string         // the executable behind the links
+	Modules    []sandbox.Module // those of the six that are installed
+	FontList   string           // matplotlib's prebuilt font list, or empty
+}
+
+// FontCache is the directory of the font list, or empty.
+func (i Interpreter) FontCache() string {
+	if i.FontList == "" {
+		return ""
+	}
+	return filepath.Dir(i.FontList)
+}
+
+// Inspect asks the interpreter once, in a clean environment (PATH is kept, for
+// shims). The command is used exactly as given; an error says what it printed.
+func Inspect(ctx context.Context, command, path string) (Interpreter, error) {
+	code, err := sources.ReadFile("python/inspect_interpreter.py")
+	if err != nil {
+		return Interpreter{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	found, err := exec.LookPath(command)
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("python %q: %w", command, err)
+	}
+	cmd := exec.CommandContext(ctx, found, "-c", string(code))
+	cmd.Env = append(sandbox.ServerEnv(), "PATH="+path)
+	cmd.Dir = "/"
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := startChild(cmd); err != nil {
+		return Interpreter{}, fmt.Errorf("python %q: %w", command, err)
+	}
+	if err := waitChild(cmd); err != nil {
+		return Interpreter{}, fmt.Errorf("python %q: %w: %s", command, err, lastLine(stderr.String()))
+	}
+	var i Interpreter
+	if err := json.Unmarshal(stdout.Bytes(), &i); err != nil {
+		return Interpreter{}, fmt.Errorf("python %q does not behave like one: %w", command, err)
+	}
+	return i, i.check()
+}
+
+// check refuses what would open the whole file system or can't be executed.
+func (i Interpreter) check() error {
+	if slices.Contains(i.Dirs, "/") {
+		return errors.New("python: one of its prefixes or module directories is /, which would make every file readable")
+	}
+	if !filepath.IsAbs(i.Executable) {
+		return fmt.Errorf("python: sys.executable is %q, not an absolute path", i.Executable)
+	}
+	return nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

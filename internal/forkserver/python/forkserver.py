@@ -1,0 +1,333 @@
+"""The fork server: a warm CPython that forks confined workers, each for one run.
+
+Roles, all the same program (the protocol is specified in forkserver.go):
+
+  server  loads modules once and forks further servers and reapers
+  reaper  owns one slot: forks its worker, kills and reaps a run, sweeps its files
+  worker  executes the list of confinement steps, then waits for one program
+
+No server and no reaper ever sees a caller's data: code and the three standard
+streams travel as descriptors that only the worker reads.
+"""
+
+import binascii
+import ctypes
+import gc
+import json
+import mmap
+import os
+import select
+import signal
+import socket
+
+import worker
+from janitor import sweep
+from preload import data_bytes, preload
+
+CONTROL = 3  # the control socket, in every role
+RULESETS = 100  # first of the descriptors that init made
+MAX_MESSAGE = 1 << 17
+MAX_FDS = 8
+MAX_FD = 1024  # a program starts with 0, 1, 2 and nothing else of ours
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+
+class StepError(Exception):
+    def __init__(self, step, errno):
+        super().__init__(f"{step}: {os.strerror(errno)}")
+        self.step, self.errno = step, errno
+
+
+# ---- messages -------------------------------------------------------------
+
+
+def send(sock, event, **fields):
+    sock.sendall(json.dumps({"event": event, **fields}).encode())
+
+
+def receive(sock):
+    """One message and its descriptors; (None, []) at end of file."""
+    data, fds, _, _ = socket.recv_fds(sock, MAX_MESSAGE, MAX_FDS)
+    return (json.loads(data) if data else None), fds
+
+
+def send_failure(sock, error):
+    if isinstance(error, StepError):
+        send(sock, "failed", step=error.step, errno=error.errno, error=os.strerror(error.errno))
+    else:
+        send(sock, "failed", step="fork server", errno=0, error=f"{type(error).__name__}: {error}")
+
+
+# ---- confinement: the one loop ---------------------------------------------
+
+
+def run_steps(steps, fds):
+    """Make the system calls of the list; stop at the first unexpected result."""
+    for name, number, args, want, bind in steps:
+        keep = []  # memory that the kernel reads must outlive the call
+        values = [argument(arg, fds, keep) for arg in args]
+        result = libc.syscall(ctypes.c_long(number), *values)
+        if bind is not None and result >= 0:
+            fds[bind] = result
+        elif result == -1 or (want is not None and result != want):
+            raise StepError(name, ctypes.get_errno() if result == -1 else 0)
+
+
+def argument(arg, fds, keep):
+    if isinstance(arg, int):
+        return ctypes.c_long(arg)
+    if "fd" in arg:
+        return ctypes.c_long(fds[arg["fd"]])
+    buffer = memory(arg["bytes"], keep)
+    for offset, data in arg.get("pointers", {}).items():
+        address = ctypes.addressof(memory(data, keep))
+        ctypes.c_void_p.from_buffer(buffer, int(offset)).value = address
+    return ctypes.c_void_p(ctypes.addressof(buffer))
+
+
+def memory(text, keep):
+    data = binascii.a2b_base64(text)
+    buffer = ctypes.create_string_buffer(data, max(len(data), 1))
+    keep.append(buffer)
+    return buffer
+
+
+# ---- servers and reapers ----------------------------------------------------
+
+
+class Server:
+    """Answers messages on its control socket and watches its children."""
+
+    def __init__(self, sock, fds):
+        self.sock = sock
+        self.fds = fds  # named descriptors that every child inherits
+        self.children = set()
+        self.wake, self.woken = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+
+    def serve(self):
+        """Runs until the control socket closes."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self.woken, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        poll.register(self.wake, select.POLLIN)
+        while True:
+            ready = [fd for fd, _ in poll.poll()]
+            if self.wake in ready:
+                os.read(self.wake, 4096)
+                self.collect()
+            if self.sock.fileno() in ready and not self.handle(*receive(self.sock)):
+                return
+
+    def handle(self, message, fds):
+        if message is None:
+            return False
+        getattr(self, "on_" + message["op"])(message, fds)
+        return True
+
+    def collect(self):
+        """Reaps children and the orphans that come to a subreaper."""
+        try:
+            while True:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid in self.children:
+                    self.children.remove(pid)
+                    self.child_ended(pid, status, usage)
+        except ChildProcessError:
+            pass
+
+    def child_ended(self, pid, status, usage):
+        send(self.sock, "exit", pid=pid, status=status)
+
+    def on_confine(self, message, fds):
+        try:
+            run_steps(message["steps"], self.fds)
+            send(self.sock, "ready", pid=os.getpid())
+        except StepError as error:
+            send_failure(self.sock, error)
+
+    def on_preload(self, message, fds):
+        missing = preload(message["modules"], message["font_cache"])
+        gc.collect()
+        gc.freeze()
+        send(self.sock, "preloaded", data=data_bytes(), missing=missing)
+
+    def on_fork(self, message, fds):
+        """The first descriptor is the child's control socket, the rest are named."""
+        try:
+            pid = os.fork()
+            if pid == 0:
+                self.become(message, fds)
+            self.children.add(pid)
+        except OSError as error:
+            send_failure(self.sock, StepError("fork", error.errno))
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def become(self, message, fds):
+        """In the child: leave everything of the parent behind, then take the role."""
+        status = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.close(self.wake)
+            os.close(self.woken)
+            self.sock.detach()
+            os.dup2(fds[0], CONTROL, inheritable=False)
+            os.close(fds[0])
+            sock = socket.socket(fileno=CONTROL)
+            names = {**self.fds, **dict(zip(message["names"], fds[1:]))}
+            try:
+                ROLES[message["role"]](sock, message, names)
+                status = 0
+            except BaseException as error:
+                send_failure(sock, error)
+        finally:
+            os._exit(status)
+
+
+class Reaper(Server):
+    """Owns a slot. Its one worker's descendants can end nowhere but here."""
+
+    def __init__(self, sock, fds, scoped, sweep):
+        super().__init__(sock, fds)
+        self.scoped, self.swept = scoped, sweep
+
+    def serve(self):
+        try:
+            super().serve()
+        finally:
+            self.kill()  # the server is gone: so is the run
+
+    def child_ended(self, pid, status, usage):
+        """The worker's main process ended, so the run has: nothing may outlive it."""
+        self.kill()
+        cpu_ms = int((usage.ru_utime + usage.ru_stime) * 1000)
+        send(self.sock, "exit", pid=pid, status=status, cpu_ms=cpu_ms)
+        self.clean()
+
+    def on_kill(self, message, fds):
+        if message["pid"] and message["pid"] not in self.children:
+            return  # it has ended meanwhile, and all with it
+        self.kill()
+        send(self.sock, "killed")
+        self.clean()
+
+    def kill(self):
+        if self.scoped:
+            kill_domain()
+        else:
+            freeze_and_sweep()
+
+    def clean(self):
+        """Reap until ECHILD, the proof that a subreaper's run is gone; then its files."""
+        self.children.clear()
+        wait_for_all()
+        try:
+            for top in self.swept:
+                sweep(top)
+            send(self.sock, "gone")
+        except OSError as error:
+            send(self.sock, "gone", error=f"sweep: {error.strerror}")
+
+
+def kill_domain():
+    """SIGKILL to everything in this Landlock signal domain but ourselves. The
+    kernel walks the process list under a lock that fork(2) takes, so no process
+    outruns it. Scope: Linux 6.12."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # nobody there; EPERM when only strangers are
+
+
+def freeze_and_sweep():
+    """Without the scope: stop all descendants, look again, kill; until none is left."""
+    while True:
+        found = descendants(os.getpid())
+        for pid in found:
+            signal_quietly(pid, signal.SIGSTOP)
+        for pid in descendants(os.getpid()):
+            signal_quietly(pid, signal.SIGKILL)
+        if not reap_some():
+            return
+
+
+def signal_quietly(pid, number):
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def descendants(pid):
+    found, todo = [], [pid]
+    while todo:
+        parent = todo.pop()
+        try:
+            with open(f"/proc/{parent}/task/{parent}/children") as file:
+                children = [int(text) for text in file.read().split()]
+        except OSError:
+            continue
+        found += children
+        todo += children
+    return found
+
+
+def reap_some():
+    """Reaps what can be reaped; False when no child is left."""
+    try:
+        while True:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return True
+    except ChildProcessError:
+        return False
+
+
+def wait_for_all():
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        pass
+
+
+# ---- roles --------------------------------------------------------------------
+
+
+def be_server(sock, message, fds):
+    run_steps(message["steps"], fds)
+    send(sock, "ready", pid=os.getpid())
+    Server(sock, fds).serve()
+
+
+def be_reaper(sock, message, fds):
+    run_steps(message["steps"], fds)
+    send(sock, "ready", pid=os.getpid())
+    Reaper(sock, fds, message["scoped"], message["sweep"]).serve()
+
+
+def be_worker(sock, message, fds):
+    page = mmap.mmap(fds["page"], mmap.PAGESIZE)
+    run = worker.prepare(message, page)
+    run_steps(message["steps"], fds)
+    os.closerange(CONTROL + 1, MAX_FD)
+    send(sock, "ready", pid=os.getpid())
+    job, streams = receive(sock)
+    if job is None:
+        return
+    worker.enter(job, message)
+    run_steps(job["steps"], fds)
+    source = worker.take(streams)
+    sock.detach()
+    os.closerange(CONTROL, MAX_FD)
+    run(source)
+
+
+ROLES = {"server": be_server, "reaper": be_reaper, "worker": be_worker}

@@ -1,0 +1,55 @@
+"""Run once by the server, cold: what this interpreter is and where it reads from."""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import sys
+
+PACKAGES = {
+    "numpy": "numpy",
+    "pandas": "pandas",
+    "matplotlib": "matplotlib",
+    "Pillow": "PIL",
+    "PyYAML": "yaml",
+    "Jinja2": "jinja2",
+}
+
+
+def versions():
+    found = []
+    for distribution, module in PACKAGES.items():
+        try:
+            if importlib.util.find_spec(module):
+                found.append({"Name": distribution, "Version": importlib.metadata.version(distribution)})
+        except (ImportError, ValueError):
+            pass
+    return found
+
+
+def font_list():
+    directory = os.path.join(sys.prefix, "share", "mcp-exec", "matplotlib")
+    try:
+        lists = [name for name in os.listdir(directory) if name.startswith("fontlist")]
+    except OSError:
+        return ""
+    return os.path.join(directory, max(lists)) if lists else ""
+
+
+def directories():
+    prefixes = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
+    return sorted({os.path.realpath(path) for path in prefixes + sys.path if os.path.isdir(path)})
+
+
+print(
+    json.dumps(
+        {
+            "Executable": sys.executable,
+            "Version": ".".join(map(str, sys.version_info[:3])),
+            "Dirs": directories(),
+            "Files": [os.path.realpath(sys.executable)],
+            "Modules": versions(),
+            "FontList": font_list(),
+        }
+    )
+)

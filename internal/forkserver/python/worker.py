@@ -1,0 +1,290 @@
+"""One program, from hand-over to exit, as `python3 main.py` would run it."""
+
+import atexit
+import builtins
+import ctypes
+import errno
+import gc
+import importlib.machinery
+import os
+import signal
+import sys
+import threading
+import types
+import weakref
+
+MAIN = "main.py"
+OURS = ("__main__", "forkserver", "janitor", "preload", "worker")
+
+# What the status page holds: DONE | status | reason << 16, one 32-bit word.
+DONE = 0x100
+NO_MODULE, NO_MEMORY, NO_NETWORK, DISK_FULL, NO_PROCESS = range(1, 6)
+
+_exit, _getpid, _kill = os._exit, os.getpid, os.kill
+_syscall = ctypes.CDLL(None).syscall
+_CLOSE_RANGE = 436  # the same number on every architecture; Linux 5.9
+
+
+def prepare(message, page):
+    """Everything that needs no program: what returns runs one, and never returns."""
+    directory = message["directory"]
+    set_environment(message["env"])
+    sys.argv = [MAIN]
+    sys.orig_argv = [sys.orig_argv[0], MAIN]
+    sys.path.insert(0, directory)
+    sys.stdout.reconfigure(line_buffering=True)
+    reseed()
+    os.umask(0o022)
+    for name in OURS:
+        sys.modules.pop(name, None)
+    gc.enable()
+    ended = Ending(page)
+    execute(b"pass", fresh_main(directory))  # pre-faults the pages that a run writes to
+    main = fresh_main(directory)
+    modules = set(sys.modules)
+    own = [main]
+    del main
+    return lambda source: ended(own, modules, source)
+
+
+def set_environment(env):
+    os.environ.clear()
+    os.environ.update(env)
+
+
+def reseed():
+    """State that forked interpreters would share. random reseeds itself."""
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
+    if "multiprocessing.process" in sys.modules:
+        sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None
+
+
+def fresh_main(directory):
+    """A __main__ as CPython makes it for a script, key by key."""
+    main = types.ModuleType("__main__")
+    path = os.path.join(directory, MAIN)
+    main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    if sys.version_info < (3, 14):
+        main.__annotations__ = {}
+    main.__builtins__ = builtins
+    main.__file__ = path
+    main.__cached__ = None
+    sys.modules["__main__"] = sys.modules["__mp_main__"] = main
+    return main
+
+
+def enter(job, message):
+    """The run's directory is made now, after the last run's files were swept."""
+    os.mkdir(message["directory"], 0o700)
+    os.chdir(message["directory"])
+    if message["font_list"]:
+        configuration = message["env"]["MPLCONFIGDIR"]
+        os.mkdir(configuration, 0o700)
+        os.symlink(message["font_list"], os.path.join(configuration, os.path.basename(message["font_list"])))
+
+
+def take(streams):
+    """The four descriptors: code, stdin, stdout, stderr. Returns the source."""
+    with open(streams[0], "rb", closefd=False) as file:
+        source = file.read()
+    fd = os.open(MAIN, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    with open(fd, "wb") as file:
+        file.write(source)
+    for number, stream in enumerate(streams[1:]):
+        os.dup2(stream, number)
+    return source
+
+
+# ---- the run ---------------------------------------------------------------------
+
+
+def execute(source, main):
+    """Returns the exit status and why an uncaught exception says it ended."""
+    try:
+        exec(compile(source, main.__file__, "exec", dont_inherit=True), main.__dict__)
+        return 0, 0
+    except BaseException as error:
+        return uncaught(error.with_traceback(users_frames(error.__traceback__)))
+
+
+def users_frames(traceback):
+    while traceback is not None and traceback.tb_frame.f_code is execute.__code__:
+        traceback = traceback.tb_next
+    return traceback
+
+
+def uncaught(error):
+    if isinstance(error, SystemExit):
+        return exit_status(error.code), 0
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    sys.last_exc = error
+    status = print_exception(error)
+    if isinstance(error, KeyboardInterrupt):
+        status = -signal.SIGINT
+    return status, reason(error)
+
+
+def exit_status(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
+    try:
+        sys.stdout.flush()
+        print(code, file=sys.stderr)
+    except BaseException:
+        pass
+    return 1
+
+
+def print_exception(error):
+    try:
+        sys.stdout.flush()
+    except BaseException:
+        pass
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit as stop:
+        return exit_status(stop.code)
+    except BaseException as second:
+        hook = second.with_traceback(second.__traceback__.tb_next)
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(hook), hook, hook.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
+    return 1
+
+
+def reason(error):
+    """What the exception object says, never what was printed."""
+    for _ in range(10):
+        found = reason_of(error)
+        if found or error is None:
+            return found
+        error = error.__cause__ or error.__context__
+    return 0
+
+
+def reason_of(error):
+    if isinstance(error, ModuleNotFoundError):
+        return NO_MODULE
+    if isinstance(error, MemoryError):
+        return NO_MEMORY
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return NO_PROCESS
+    if not isinstance(error, OSError):
+        return 0
+    return reason_of_errno(error)
+
+
+def reason_of_errno(error):
+    socket = sys.modules.get("socket")
+    if socket and isinstance(error, socket.gaierror):
+        return NO_NETWORK
+    if error.errno in (errno.EAFNOSUPPORT, errno.ENETUNREACH, errno.EHOSTUNREACH):
+        return NO_NETWORK
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return DISK_FULL
+    if error.errno == errno.EAGAIN and error.filename is None:
+        return NO_PROCESS
+    if error.errno == errno.ENOMEM:
+        return NO_MEMORY
+    return 0
+
+
+# ---- the end ------------------------------------------------------------------------
+
+
+class Ending:
+    """Runs the program, then does what Py_FinalizeEx does that a program can see."""
+
+    def __init__(self, page):
+        self.page, self.pid = page, _getpid()
+
+    def __call__(self, own, modules, source):
+        status, why = execute(source, own[0])
+        if finalize(own, modules) and status >= 0:
+            status = 120
+        if status < 0:
+            signal.signal(-status, signal.SIG_DFL)
+            _kill(_getpid(), -status)
+        if _getpid() == self.pid:  # else a forked child that fell off the end
+            self.page[0:4] = (DONE | status | why << 16).to_bytes(4, sys.byteorder)
+            # Before the address space is torn down, so that readers see the end now.
+            _syscall(_CLOSE_RANGE, 0, ctypes.c_uint(-1), 0)
+        _exit(status)
+
+
+def finalize(own, modules):
+    """In CPython's order; true when the standard streams can't be flushed."""
+    quietly(threading._shutdown)
+    atexit._run_exitfuncs()
+    failed = flush()
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        if hasattr(sys, name):
+            setattr(sys, name, None)
+    clear_modules(own, modules)
+    return flush() or failed
+
+
+def clear_modules(own, before):
+    """Drops __main__ and what the program imported from its own directory, so
+    that finalizers run while their globals still stand; then clears the rest."""
+    directory = os.path.dirname(own[0].__file__)
+    names = [n for n in sys.modules if n not in before and is_own(sys.modules[n], directory)]
+    references = [weakref.ref(own[0])]
+    for name in names:
+        references.append(weakref.ref(sys.modules[name]))
+        sys.modules[name] = None
+    sys.modules["__main__"] = sys.modules["__mp_main__"] = None
+    own.clear()
+    gc.collect()
+    for reference in reversed(references):
+        clear_dictionary(reference())
+
+
+def is_own(module, directory):
+    if not isinstance(module, types.ModuleType):
+        return False
+    path = getattr(module, "__file__", None)
+    return path is None or str(path).startswith(directory)
+
+
+def clear_dictionary(module):
+    if module is None:
+        return
+    names = vars(module)
+    for private in (True, False):
+        for name in list(names):
+            single = name.startswith("_") and not name.startswith("__")
+            if name != "__builtins__" and names[name] is not None and (single or not private):
+                names[name] = None
+
+
+def flush():
+    """As flush_std_files of CPython: stdout's failure is reported, stderr's is not."""
+    failed = False
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException as error:
+            failed = failed or stream is sys.stdout
+            quietly(sys.unraisablehook, Unraisable(error, stream))
+    return failed
+
+
+class Unraisable:
+    def __init__(self, error, stream):
+        self.exc_type, self.exc_value, self.exc_traceback = type(error), error, None
+        self.err_msg, self.object = None, stream
+
+
+def quietly(function, *args):
+    try:
+        function(*args)
+    except BaseException:
+        pass

@@ -1,0 +1,135 @@
+package pool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	dataFootprint = 100 << 20 // bytes that the level "data" with two ready workers takes
+	reserve       = 24 << 20  // bytes kept free below a container's limit
+	minMemory     = 32 << 20  // bytes that a run must have
+	spareProcs    = 8         // processes kept free below a container's limit
+	minProcs      = 8
+)
+
+func (p *Pool) newMeter() meter {
+	if group := findCgroup(); group != nil && !p.posture.OwnMounts {
+		return group
+	}
+	return &tree{mounts: p.posture.Writable[:1], root: p.anyPID}
+}
+
+// anyPID is a process that sees the run's mounts.
+func (p *Pool) anyPID() int {
+	p.base.mu.Lock()
+	defer p.base.mu.Unlock()
+	if p.base.server != nil {
+		return p.base.server.PID
+	}
+	return os.Getpid()
+}
+
+// budget lowers the limits to what the container leaves. Too little memory for
+// the data libraries: they are not preloaded; too little for a run: an error.
+func (p *Pool) budget() error {
+	p.measureIdle()
+	group, ok := p.meter.(*cgroup)
+	if !ok {
+		return nil
+	}
+	limits := &p.environment.Limits
+	if group.memoryLimit > 0 {
+		left := group.memoryLimit - p.idleUsage().memory - reserve
+		if left-dataFootprint >= minMemory {
+			left -= dataFootprint
+		} else {
+			p.log.Warn("data libraries not preloaded: the container's memory is too small", "limit_bytes", group.memoryLimit)
+			p.environment.Limits.MemoryBytes = min(limits.MemoryBytes, left)
+			p.dataless = true
+		}
+		if left < minMemory {
+			return fmt.Errorf("memory: the container's limit of %d bytes leaves a run %d, less than %d: raise --memory",
+				group.memoryLimit, left, minMemory)
+		}
+		limits.MemoryBytes = min(limits.MemoryBytes, left)
+	}
+	if group.pidsLimit > 0 {
+		left := int(group.pidsLimit) - p.idleUsage().processes - 4*slots - spareProcs
+		if left < minProcs {
+			return fmt.Errorf("processes: the container's limit of %d leaves a run %d, less than %d: raise --pids-limit",
+				group.pidsLimit, left, minProcs)
+		}
+		limits.Processes = min(limits.Processes, left)
+	}
+	return nil
+}
+
+func (p *Pool) noData() bool { return p.dataless }
+
+// installed leaves out what the interpreter does not have.
+func (p *Pool) installed(modules []string) []string {
+	have := map[string]bool{}
+	for _, m := range p.environment.Modules {
+		have[strings.ToLower(m.Name)] = true
+	}
+	distribution := map[string]string{"PIL": "pillow", "yaml": "pyyaml"}
+	var found []string
+	for _, module := range modules {
+		top, _, _ := strings.Cut(module, ".")
+		name := top
+		if d, ok := distribution[top]; ok {
+			name = d
+		}
+		if have[name] {
+			found = append(found, module)
+		}
+	}
+	return found
+}
+
+// measureIdle records what is used while nothing runs.
+func (p *Pool) measureIdle() {
+	now, err := p.meter.measure(0)
+	if err != nil {
+		p.log.Warn("usage not measured", "err", err)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = now
+}
+
+// expectData allows for the data libraries that are being loaded beside a run.
+func (p *Pool) expectData() {
+	if _, ok := p.meter.(*cgroup); !ok {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle.memory += dataFootprint
+	p.idle.processes += 2*slots + 1
+}
+
+func (p *Pool) idleUsage() usage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.idle
+}
+
+// killUID ends every process of an uid that is one slot's alone.
+func killUID(uid int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) == nil && int(st.Uid) == uid {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+}

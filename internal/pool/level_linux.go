@@ -1,0 +1,171 @@
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcp-exec/mcp-exec/internal/forkserver"
+)
+
+// level is a set of warm modules: its fork server, and the slots that hold
+// workers made from it.
+type level struct {
+	name    string
+	pool    *Pool
+	ready   chan *slot
+	start   func(context.Context) (*forkserver.Process, int64, error)
+	renewal bool // when this fork server ends everything is started anew
+
+	mu     sync.Mutex // protects what follows; held while a fork server starts
+	server *forkserver.Process
+	data   int64 // VmData that its workers inherit, bytes
+
+	state    sync.Mutex // protects what follows
+	wanted   chan struct{}
+	isWanted bool
+	lastErr  error // why no slot can be filled at present
+	runs     int
+	lastUse  time.Time
+}
+
+func newLevel(p *Pool, name string) *level {
+	return &level{name: name, pool: p, ready: make(chan *slot, slots), wanted: make(chan struct{})}
+}
+
+// want makes the level start, if it has not.
+func (l *level) want() {
+	l.state.Lock()
+	defer l.state.Unlock()
+	l.lastUse = time.Now()
+	if !l.isWanted {
+		l.isWanted = true
+		close(l.wanted)
+	}
+}
+
+// forkServer is the running fork server; it is started where there is none. It
+// waits until the level is wanted.
+func (l *level) forkServer(ctx context.Context) (*forkserver.Process, error) {
+	l.state.Lock()
+	wanted := l.wanted
+	l.state.Unlock()
+	select {
+	case <-wanted:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.server != nil {
+		return l.server, nil
+	}
+	begin := time.Now()
+	server, data, err := l.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.server, l.data = server, data
+	l.pool.protect(server.PID)
+	server.Watch()
+	go l.watch(ctx, server)
+	l.pool.log.Info("fork server ready", "level", l.name, "pid", server.PID, "ms", time.Since(begin).Milliseconds())
+	return server, nil
+}
+
+// watch reads what the fork server says until it is gone.
+func (l *level) watch(ctx context.Context, server *forkserver.Process) {
+	for event := range server.Events {
+		l.pool.log.Debug("fork server", "level", l.name, "event", event.Kind, "pid", event.PID, "status", event.Status, "err", event.Error)
+	}
+	l.suspect(server)
+	if ctx.Err() != nil {
+		return
+	}
+	l.pool.log.Warn("fork server ended", "level", l.name, "pid", server.PID)
+	if l.renewal {
+		l.pool.renew("fork server ended")
+	}
+}
+
+// suspect forgets a fork server that does not work any more.
+func (l *level) suspect(server *forkserver.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.server == server {
+		l.stop()
+	}
+}
+
+// stop needs mu.
+func (l *level) stop() {
+	if l.server != nil {
+		l.pool.unprotect(l.server.PID)
+		go l.server.Close() // it may take as long as its children need to end
+		l.server = nil
+	}
+}
+
+// discard gives back every ready worker, so that it is made anew.
+func (l *level) discard() {
+	for {
+		select {
+		case s := <-l.ready:
+			s.returned <- func() {}
+		default:
+			return
+		}
+	}
+}
+
+// rest stops a level that nobody has used for a while, until it is wanted again.
+func (l *level) rest(idle time.Duration) {
+	l.state.Lock()
+	resting := l.isWanted && time.Since(l.lastUse) > idle
+	if resting {
+		l.isWanted, l.wanted = false, make(chan struct{})
+	}
+	l.state.Unlock()
+	if !resting {
+		return
+	}
+	l.pool.log.Info("fork server stopped: idle", "level", l.name)
+	l.mu.Lock()
+	l.stop()
+	l.mu.Unlock()
+	l.discard()
+}
+
+func (l *level) inherited() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.data
+}
+
+func (l *level) failed(err error) {
+	l.state.Lock()
+	defer l.state.Unlock()
+	l.lastErr = err
+}
+
+func (l *level) working() { l.failed(nil) }
+
+func (l *level) failure() error {
+	l.state.Lock()
+	defer l.state.Unlock()
+	return l.lastErr
+}
+
+// count has the fork servers replaced after many runs.
+func (l *level) count() {
+	l.state.Lock()
+	l.runs++
+	worn := l.runs >= renewAfter
+	if worn {
+		l.runs = 0
+	}
+	l.state.Unlock()
+	if worn {
+		go l.pool.renew("many runs")
+	}
+}

@@ -1,0 +1,170 @@
+package pool
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// usage is what a run takes of the two things that no rlimit bounds per run.
+type usage struct {
+	memory    int64 // bytes
+	processes int   // and threads
+	kills     int64 // by the kernel's OOM killer, since the container began
+}
+
+// meter measures usage. pid is the reaper under which the run lives.
+type meter interface {
+	measure(pid int) (usage, error)
+}
+
+// cgroup is the control group of the container that the server lives in, v1 or
+// v2. What it counts includes the server, so an idle measurement is subtracted.
+type cgroup struct {
+	memoryDir, pidsDir     string
+	current, limit, events string // names of files in memoryDir
+	inactive               string // prefix of the keys of memory.stat that count file cache
+	memoryLimit, pidsLimit int64
+}
+
+// findCgroup returns nil where this process is in no limited group of its own.
+func findCgroup() *cgroup {
+	v2 := &cgroup{memoryDir: "/sys/fs/cgroup", pidsDir: "/sys/fs/cgroup",
+		current: "memory.current", limit: "memory.max", events: "memory.events"}
+	v1 := &cgroup{memoryDir: "/sys/fs/cgroup/memory", pidsDir: "/sys/fs/cgroup/pids", inactive: "total_",
+		current: "memory.usage_in_bytes", limit: "memory.limit_in_bytes", events: "memory.oom_control"}
+	for _, c := range []*cgroup{v2, v1} {
+		if _, err := readInt(filepath.Join(c.memoryDir, c.current)); err != nil {
+			continue
+		}
+		c.memoryLimit = readLimit(filepath.Join(c.memoryDir, c.limit))
+		c.pidsLimit = readLimit(filepath.Join(c.pidsDir, "pids.max"))
+		return c
+	}
+	return nil
+}
+
+func (c *cgroup) measure(int) (usage, error) {
+	memory, err := readInt(filepath.Join(c.memoryDir, c.current))
+	if err != nil {
+		return usage{}, err
+	}
+	processes, err := readInt(filepath.Join(c.pidsDir, "pids.current"))
+	if err != nil {
+		return usage{}, err
+	}
+	return usage{memory: memory - c.fileCache(), processes: int(processes), kills: c.kills()}, nil
+}
+
+// fileCache is what the kernel can take back at once: pages of files, not of
+// tmpfs, which are counted with anonymous memory.
+func (c *cgroup) fileCache() int64 {
+	text, err := os.ReadFile(filepath.Join(c.memoryDir, "memory.stat"))
+	if err != nil {
+		return 0
+	}
+	return field(text, c.inactive+"inactive_file") + field(text, c.inactive+"active_file")
+}
+
+func (c *cgroup) kills() int64 {
+	text, err := os.ReadFile(filepath.Join(c.memoryDir, c.events))
+	if err != nil {
+		return 0
+	}
+	return field(text, "oom_kill")
+}
+
+// tree measures a run where there is no such group: what its processes have
+// dirtied of their own, and what lies in the tmpfs mounts that are the run's.
+type tree struct {
+	root   func() int // pid whose mount namespace holds the mounts
+	mounts []string
+}
+
+func (t *tree) measure(reaper int) (usage, error) {
+	var u usage
+	for _, pid := range descendants(reaper) {
+		u.memory += privateDirty(pid)
+		u.processes += threads(pid)
+	}
+	for _, mount := range t.mounts {
+		var fs unix.Statfs_t
+		if err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", t.root(), mount), &fs); err == nil {
+			u.memory += int64(fs.Blocks-fs.Bfree) * fs.Bsize
+		}
+	}
+	return u, nil
+}
+
+// descendants lists all processes below pid. One that ends meanwhile is missed,
+// and so is what it used.
+func descendants(pid int) []int {
+	var found []int
+	todo := []int{pid}
+	for len(todo) > 0 {
+		parent := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
+		if err != nil {
+			continue
+		}
+		for _, child := range strings.Fields(string(text)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				found, todo = append(found, n), append(todo, n)
+			}
+		}
+	}
+	return found
+}
+
+func privateDirty(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	return field(text, "Private_Dirty:") << 10
+}
+
+func threads(pid int) int {
+	var st unix.Stat_t
+	if unix.Stat(fmt.Sprintf("/proc/%d/task", pid), &st) != nil {
+		return 0
+	}
+	return int(st.Nlink) - 2
+}
+
+// field is the number that follows a key at the start of a line, or 0.
+func field(text []byte, key string) int64 {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) > 1 && fields[0] == key {
+			n, _ := strconv.ParseInt(fields[1], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+func readInt(path string) (int64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+// readLimit is 0 where there is none: "max", or v1's number near 2^63.
+func readLimit(path string) int64 {
+	n, err := readInt(path)
+	if err != nil || n >= 1<<60 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,393 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-exec/mcp-exec/internal/forkserver"
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+const (
+	slots      = 2                // of each level: one runs, one is ready
+	renewAfter = 2000             // runs after which the fork servers are replaced
+	dataRest   = 10 * time.Minute // without a use, then "data" is stopped
+	readyWait  = 60 * time.Second // for a ready worker; only a broken sandbox takes longer
+	maxTries   = 3                // of a call that finds its worker unfit
+)
+
+// Config is what main knows.
+type Config struct {
+	Isolation   string // "auto" or a posture
+	Python      string // command, used as given
+	Path        string // PATH, to find it
+	Limits      sandbox.Limits
+	Concurrency int // runs at once
+	Queue       int // calls that may wait
+	MaskABI     int // above 0: behave as on a kernel with this Landlock ABI, for tests
+	Log         *slog.Logger
+}
+
+// Pool keeps confined workers ready and runs one program in each.
+type Pool struct {
+	log         *slog.Logger
+	ctx         context.Context
+	stop        context.CancelFunc
+	posture     sandbox.Posture
+	interpreter forkserver.Interpreter
+	environment sandbox.Environment
+	meter       meter
+	base, data  *level
+	keeping     sync.WaitGroup
+
+	running *semaphore.Weighted // first come, first served
+	waiting atomic.Int64
+	queue   int64
+
+	mu       sync.Mutex          // protects what follows
+	reaper   *forkserver.Process // of last resort, in the domain of the fork servers
+	guarded  map[int]bool        // our processes, for filters on kernels without signal scope
+	idle     usage
+	filters  map[string][]byte
+	dataless bool // the data libraries do not fit in memory
+}
+
+// New builds the strongest posture that this host gives, and proves it in a
+// worker. An error says what is missing.
+func New(ctx context.Context, c Config) (*Pool, error) {
+	interpreter, err := forkserver.Inspect(ctx, c.Python, c.Path)
+	if err != nil {
+		return nil, err
+	}
+	posture, err := sandbox.Choose(c.Isolation, sandbox.Probe(c.MaskABI))
+	if err != nil {
+		return nil, err
+	}
+	if c.Concurrency != 1 {
+		return nil, fmt.Errorf("concurrency %d: posture %s runs one program at a time; use replicas", c.Concurrency, posture.Name)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	p := &Pool{
+		log: c.Log, ctx: ctx, stop: stop, posture: posture, interpreter: interpreter,
+		environment: sandbox.Environment{Python: interpreter.Version, Modules: interpreter.Modules,
+			Posture: posture.Name, Limits: c.Limits},
+		running: semaphore.NewWeighted(int64(c.Concurrency)), queue: int64(c.Queue),
+		guarded: map[int]bool{1: true, os.Getpid(): true}, filters: map[string][]byte{},
+	}
+	if err := p.begin(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Pool) begin() error {
+	p.base, p.data = newLevel(p, "base"), newLevel(p, "data")
+	p.base.start, p.base.renewal = p.startBase, true
+	p.data.start = p.startData
+	p.meter = p.newMeter()
+	p.base.want()
+	if _, err := p.base.forkServer(p.ctx); err != nil {
+		return err
+	}
+	if err := p.budget(); err != nil {
+		return err
+	}
+	for n := range 2 * slots {
+		l := p.base
+		if n >= slots {
+			l = p.data
+		}
+		s := &slot{number: n, pool: p, level: l, returned: make(chan func(), 1), dirty: n == 0}
+		p.keeping.Go(func() { s.keep(p.ctx) })
+	}
+	if err := p.selfTest(); err != nil {
+		return err
+	}
+	p.log.Info("sandbox ready", "posture", p.posture.Name, "level", p.posture.Level(),
+		"memory_bytes", p.environment.Limits.MemoryBytes, "processes", p.environment.Limits.Processes)
+	go p.restIdle()
+	return nil
+}
+
+func (p *Pool) startBase(context.Context) (*forkserver.Process, int64, error) {
+	size := p.environment.Limits.WorkspaceBytes
+	spec := sandbox.InitSpec{Posture: p.posture, Python: p.interpreter.Executable, Size: size,
+		Read: sandbox.ReadList{Dirs: p.interpreter.Dirs, Files: p.interpreter.Files}}
+	server, err := forkserver.Start(spec, p.posture.ServerSteps(), logWriter{p.log})
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := p.preload(server, "base", baseModules)
+	if err == nil && p.posture.SignalScope {
+		err = p.forkLastReaper(server)
+	}
+	if err != nil {
+		server.Close()
+		return nil, 0, err
+	}
+	return server, data, nil
+}
+
+func (p *Pool) startData(ctx context.Context) (*forkserver.Process, int64, error) {
+	base, err := p.base.forkServer(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	p.expectData()
+	server, err := base.ForkServer(nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := p.preload(server, "data", p.installed(dataModules))
+	if err != nil {
+		server.Close()
+		return nil, 0, err
+	}
+	return server, data, nil
+}
+
+func (p *Pool) preload(server *forkserver.Process, level string, modules []string) (int64, error) {
+	data, missing, err := server.Preload(modules, p.interpreter.FontCache())
+	for name, reason := range missing {
+		p.log.Warn("module not preloaded", "level", level, "module", name, "err", reason)
+	}
+	return data, err
+}
+
+// forkLastReaper makes the process that ends everything in the fork servers'
+// signal domain when its control socket closes: when we ask, or when we die.
+func (p *Pool) forkLastReaper(server *forkserver.Process) error {
+	reaper, err := server.ForkReaper(nil, true, nil)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaper = reaper
+	return nil
+}
+
+// Environment is what a program finds.
+func (p *Pool) Environment() sandbox.Environment { return p.environment }
+
+// Posture is how programs are confined.
+func (p *Pool) Posture() sandbox.Posture { return p.posture }
+
+// Prepare loads the data libraries in the background.
+func (p *Pool) Prepare() {
+	if len(p.environment.Modules) > 0 && !p.noData() {
+		p.data.want()
+	}
+}
+
+// Run runs one program. It waits for its turn, first come first served; a
+// caller that gives up leaves the queue.
+func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, error) {
+	if err := p.admit(ctx); err != nil {
+		return sandbox.Result{}, err
+	}
+	for range maxTries {
+		s, err := p.take(ctx, p.levelFor(req.Code))
+		if err != nil {
+			p.running.Release(1)
+			return sandbox.Result{}, err
+		}
+		if !s.fresh() {
+			p.giveBack(s, func() {})
+			continue
+		}
+		res, err := s.execute(ctx, req)
+		if errors.Is(err, errNotStarted) {
+			p.giveBack(s, func() {})
+			continue
+		}
+		p.giveBack(s, func() { p.measureIdle(); p.running.Release(1) })
+		return res, err
+	}
+	p.running.Release(1)
+	return sandbox.Result{}, &sandbox.StepError{Step: "worker", Err: errNotStarted}
+}
+
+// admit waits for a turn, unless too many wait already.
+func (p *Pool) admit(ctx context.Context) error {
+	if p.running.TryAcquire(1) {
+		return nil
+	}
+	if p.waiting.Add(1) > p.queue {
+		p.waiting.Add(-1)
+		return sandbox.ErrBusy
+	}
+	defer p.waiting.Add(-1)
+	return p.running.Acquire(ctx, 1)
+}
+
+func (p *Pool) levelFor(code string) *level {
+	if !wantsData(code) || len(p.environment.Modules) == 0 || p.noData() || p.data.failure() != nil {
+		return p.base
+	}
+	return p.data
+}
+
+// take waits for a ready worker.
+func (p *Pool) take(ctx context.Context, l *level) (*slot, error) {
+	l.want()
+	timeout := time.NewTimer(readyWait)
+	defer timeout.Stop()
+	for {
+		select {
+		case s := <-l.ready:
+			return s, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-p.ctx.Done():
+			return nil, errors.New("the server is stopping")
+		case <-timeout.C:
+			if err := l.failure(); err != nil {
+				return nil, err
+			}
+			return nil, &sandbox.StepError{Step: "worker", Err: errors.New("none became ready")}
+		}
+	}
+}
+
+func (p *Pool) giveBack(s *slot, done func()) { s.returned <- done }
+
+// lastResort kills everything that could belong to a run, where its reaper did
+// not, and returns when that is done.
+func (p *Pool) lastResort(s *slot) {
+	p.log.Error("last resort: killing all fork servers and workers", "slot", s.number)
+	p.mu.Lock()
+	reaper := p.reaper
+	p.reaper = nil
+	p.mu.Unlock()
+	switch {
+	case reaper != nil:
+		reaper.Close()
+	case p.posture.SignalScope: // done already
+	case p.posture.OwnUID:
+		killUID(p.posture.FirstUID + s.number)
+	default: // everything in this pid namespace but ourselves and its init
+		_ = unix.Kill(-1, unix.SIGKILL)
+	}
+	sleep(p.ctx, 100*time.Millisecond)
+}
+
+// renew replaces all fork servers, between two runs.
+func (p *Pool) renew(why string) {
+	if p.running.Acquire(p.ctx, 1) != nil {
+		return
+	}
+	defer p.running.Release(1)
+	p.log.Info("fork servers replaced", "why", why)
+	for _, l := range []*level{p.data, p.base} {
+		l.mu.Lock()
+		l.stop()
+		l.mu.Unlock()
+		l.discard()
+	}
+	if _, err := p.base.forkServer(p.ctx); err != nil {
+		p.log.Error("fork server", "err", err)
+	}
+}
+
+func (p *Pool) restIdle() {
+	for p.ctx.Err() == nil {
+		sleep(p.ctx, time.Minute)
+		p.data.rest(dataRest)
+	}
+}
+
+func (p *Pool) protect(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.guarded[pid] = true
+}
+
+func (p *Pool) unprotect(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.guarded, pid)
+}
+
+// protected are the pids that a worker's filter keeps signals from, sorted; nil
+// where Landlock does it.
+func (p *Pool) protected() []int {
+	if p.posture.SignalScope {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pids := make([]int, 0, len(p.guarded))
+	for pid := range p.guarded {
+		pids = append(pids, pid)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// filter is the seccomp program of a worker.
+func (p *Pool) filter(guarded []int) ([]byte, error) {
+	if guarded != nil {
+		guarded = append(slices.Clip(guarded), ownThreads()...)
+	}
+	key := fmt.Sprint(guarded)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if program, ok := p.filters[key]; ok {
+		return program, nil
+	}
+	program, err := sandbox.SeccompProgram(runtime.GOARCH, sandbox.FilterConfig{ProtectedPIDs: guarded})
+	if err != nil {
+		return nil, &sandbox.StepError{Step: "seccomp program", Err: err}
+	}
+	p.filters = map[string][]byte{key: program}
+	return program, nil
+}
+
+// ownThreads are further ids that kill(2) takes for this process: its threads
+// (any of them stands for the whole process) and its process group.
+func ownThreads() []int {
+	ids := []int{unix.Getpgrp()}
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, task := range tasks {
+		if id, err := strconv.Atoi(task.Name()); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Close ends every run and process. It waits until they are gone, for a bounded time.
+func (p *Pool) Close() {
+	p.stop()
+	p.keeping.Wait()
+	for _, l := range []*level{p.data, p.base} {
+		l.mu.Lock()
+		if l.server != nil {
+			l.server.Close()
+			l.server = nil
+		}
+		l.mu.Unlock()
+	}
+}
+
+// logWriter is where the interpreters' own messages go: never a program's.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Warn("fork server", "message", string(p))
+	return len(p), nil
+}

@@ -1,0 +1,272 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-exec/mcp-exec/internal/forkserver"
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+// run is one program in one worker, from hand-over to the answer.
+type run struct {
+	slot    *slot
+	pool    *Pool
+	out     *output
+	stdout  *stream
+	stderr  *stream
+	stdin   *os.File
+	watch   *watch
+	timeout time.Duration
+	started time.Time
+	exited  *forkserver.Event // what the reaper said of its main process
+}
+
+// errNotStarted means that the worker was unfit and the program has not begun.
+var errNotStarted = errors.New("the worker ended before it took the program")
+
+// execute hands the program over and waits for its end. Every process of the
+// run has been sent SIGKILL when it returns.
+func (s *slot) execute(ctx context.Context, req sandbox.Request) (sandbox.Result, error) {
+	r := &run{slot: s, pool: s.pool, timeout: req.Timeout, out: newOutput(s.pool.environment.Limits.OutputBytes)}
+	defer r.close()
+	if err := r.handOver(req); err != nil {
+		return sandbox.Result{}, err
+	}
+	end, err := r.wait(ctx)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	if end == causeCancel {
+		return sandbox.Result{}, ctx.Err()
+	}
+	return r.result(end)
+}
+
+// handOver opens the four descriptors and sends them. Our copies of the
+// program's ends are closed at once: end of file must mean that it has none left.
+func (r *run) handOver(req sandbox.Request) error {
+	code, err := forkserver.Source(req.Code)
+	if err != nil {
+		return err
+	}
+	defer code.Close()
+	owner := -1
+	if r.pool.posture.OwnUID {
+		owner = r.pool.posture.FirstUID + r.slot.number
+	}
+	stdin, theirIn, err := pipe(false, owner)
+	if err != nil {
+		return err
+	}
+	r.stdin = stdin
+	defer unix.Close(theirIn)
+	stdout, theirOut, err := pipe(true, owner)
+	if err != nil {
+		return err
+	}
+	r.stdout = newStream(stdout, &r.out.stdout)
+	defer unix.Close(theirOut)
+	stderr, theirErr, err := pipe(true, owner)
+	if err != nil {
+		return err
+	}
+	r.stderr = newStream(stderr, &r.out.stderr)
+	defer unix.Close(theirErr)
+	r.watch = r.pool.newWatch(r.slot.reaper.PID)
+	r.slot.used = true
+	r.started = time.Now()
+	err = r.slot.worker.HandOver(sandbox.CallSteps(req.Timeout),
+		forkserver.Streams{Code: int(code.Fd()), Stdin: theirIn, Stdout: theirOut, Stderr: theirErr})
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return errNotStarted
+	}
+	if err != nil {
+		return err
+	}
+	go feed(stdin, req.Stdin)
+	go r.stdout.read()
+	go r.stderr.read()
+	return nil
+}
+
+// pipe returns our end of a pipe, and theirs as a plain blocking descriptor that
+// its owner may open again by name (/dev/stdout).
+func pipe(ourRead bool, owner int) (*os.File, int, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, -1, &sandbox.StepError{Step: "pipe2", Err: err}
+	}
+	ours, theirs := fds[0], fds[1]
+	if !ourRead {
+		ours, theirs = fds[1], fds[0]
+	}
+	err := unix.SetNonblock(ours, true)
+	if err == nil && owner >= 0 {
+		err = unix.Fchown(theirs, owner, owner)
+	}
+	if err != nil {
+		unix.Close(ours)
+		unix.Close(theirs)
+		return nil, -1, &sandbox.StepError{Step: "pipe", Err: err}
+	}
+	return os.NewFile(uintptr(ours), "pipe"), theirs, nil
+}
+
+// feed writes stdin; a program that does not read it, or ends, is no failure.
+func feed(w *os.File, text string) {
+	_, _ = w.WriteString(text)
+	w.Close()
+}
+
+// wait returns when the run is over and killed, and says what ended it.
+func (r *run) wait(ctx context.Context) (cause, error) {
+	timer := time.NewTimer(r.timeout)
+	defer timer.Stop()
+	defer r.watch.stop()
+	stdout, stderr := r.stdout.end, r.stderr.end
+	for {
+		select {
+		case <-stdout:
+			stdout = nil
+		case <-stderr:
+			stderr = nil
+		case event, ok := <-r.slot.reaper.Events:
+			if !ok {
+				return causeNone, &sandbox.StepError{Step: "reaper", Err: errors.New("it ended during the run")}
+			}
+			if event.Kind == "exit" {
+				r.exited = &event
+				return r.exitCause(event), nil
+			}
+		case <-timer.C:
+			return causeTimeout, r.slot.kill()
+		case <-ctx.Done():
+			return causeCancel, r.slot.kill()
+		case <-r.watch.tick():
+			if c := r.watch.check(); c != causeNone {
+				return c, r.slot.kill()
+			}
+		}
+		// The program has closed everything and said that it is at its end.
+		if stdout == nil && stderr == nil && r.slot.page.Read().Done {
+			return causeNone, r.slot.kill()
+		}
+	}
+}
+
+// exitCause tells the kernel's kills apart from a program's own.
+func (r *run) exitCause(event forkserver.Event) cause {
+	status := syscall.WaitStatus(event.Status)
+	if !status.Signaled() {
+		return causeNone
+	}
+	if status.Signal() == syscall.SIGKILL && r.watch.outOfMemory() {
+		return causeMemory
+	}
+	limit := sandbox.CPULimit(r.timeout)
+	if s := status.Signal(); (s == syscall.SIGKILL || s == syscall.SIGXCPU) && event.CPUMS >= limit.Milliseconds() {
+		return causeCPU
+	}
+	return causeNone
+}
+
+// result is made from what was read, without waiting for more.
+func (r *run) result(c cause) (sandbox.Result, error) {
+	took := time.Since(r.started)
+	r.stdout.drain()
+	r.stderr.drain()
+	e := ending{cause: c}
+	e.status, e.signal = r.status()
+	if status := r.slot.page.Read(); status.Done {
+		e.reason = status.Reason
+	} else if e.signal == 0 && c == causeNone {
+		if err := r.slot.worker.Failure(); err != nil {
+			return sandbox.Result{}, err
+		}
+	}
+	stdout, stderr, cut := r.out.split()
+	e.cut, e.kept, e.total = cut, int64(len(stdout)+len(stderr)), r.out.total()
+	res := sandbox.Result{Stdout: stdout, Stderr: stderr, ExitCode: e.status, Duration: took, Truncated: cut,
+		TimedOut: c == causeTimeout, Note: e.note(r.pool.environment)}
+	if res.TimedOut {
+		res.ExitCode = -1
+	}
+	return res, nil
+}
+
+// status is the exit status as a shell would show it, and the signal, if any.
+func (r *run) status() (status, signal int) {
+	if r.exited == nil {
+		page := r.slot.page.Read()
+		if page.Done {
+			return page.Exit, 0
+		}
+		return 128 + int(syscall.SIGKILL), int(syscall.SIGKILL)
+	}
+	w := syscall.WaitStatus(r.exited.Status)
+	if w.Signaled() {
+		return 128 + int(w.Signal()), int(w.Signal())
+	}
+	return w.ExitStatus(), 0
+}
+
+func (r *run) close() {
+	for _, s := range []*stream{r.stdout, r.stderr} {
+		if s != nil {
+			s.file.Close()
+		}
+	}
+	if r.stdin != nil {
+		r.stdin.Close()
+	}
+}
+
+// stream reads one pipe into a capture until end of file, or until drained.
+type stream struct {
+	file *os.File
+	to   *capture
+	end  chan struct{} // closed at end of file or when reading stops
+}
+
+func newStream(file *os.File, to *capture) *stream {
+	return &stream{file: file, to: to, end: make(chan struct{})}
+}
+
+func (s *stream) read() {
+	defer close(s.end)
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := s.file.Read(buffer)
+		_, _ = s.to.Write(buffer[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain stops the reader and takes what the pipe still holds, without waiting:
+// a killed process that is being torn down may hold the other end.
+func (s *stream) drain() {
+	_ = s.file.SetReadDeadline(time.Unix(1, 0))
+	<-s.end
+	raw, err := s.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	buffer := make([]byte, 64<<10)
+	_ = raw.Control(func(fd uintptr) {
+		for {
+			n, err := unix.Read(int(fd), buffer)
+			if n <= 0 || err != nil {
+				return
+			}
+			_, _ = s.to.Write(buffer[:n])
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package pool
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mcp-exec/mcp-exec/internal/forkserver"
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+// killWait bounds how long a reaper may take to say that a run was killed. It
+// answers in less than a millisecond; under memory pressure it has taken seconds.
+const killWait = 5 * time.Second
+
+// goneWait bounds reaping and sweeping.
+const goneWait = 30 * time.Second
+
+// retryWait is the pause after a slot could not be filled.
+const retryWait = 200 * time.Millisecond
+
+// slot is a place for one worker at a time. Its goroutine fills it, offers it to
+// calls, and after each run cleans up and fills it again. Between offer and
+// return it belongs to the call.
+type slot struct {
+	number int
+	pool   *Pool
+	level  *level
+
+	reaper  *forkserver.Process
+	of      *forkserver.Process // the fork server that the reaper came from
+	worker  *forkserver.Worker
+	page    *forkserver.Page
+	guarded []int // pids that the worker's filter protects; see Pool.protected
+	used    bool  // the worker got a program
+	dirty   bool  // a run may have left files that no reaper swept
+
+	returned chan func() // by the call, with what to do when the slot is clean
+}
+
+// keep is the life of a slot.
+func (s *slot) keep(ctx context.Context) {
+	defer s.drop()
+	for ctx.Err() == nil {
+		if err := s.fill(ctx); err != nil {
+			s.pool.log.Warn("slot not filled", "level", s.level.name, "err", err)
+			s.level.failed(err)
+			s.drop()
+			sleep(ctx, retryWait)
+			continue
+		}
+		s.level.working()
+		select {
+		case s.level.ready <- s:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case done := <-s.returned:
+			s.clean()
+			done()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// fill makes a reaper, where there is none or its fork server was replaced, and
+// a ready worker.
+func (s *slot) fill(ctx context.Context) error {
+	server, err := s.level.forkServer(ctx)
+	if err != nil {
+		return err
+	}
+	if s.of != server {
+		s.drop()
+	}
+	if s.reaper == nil {
+		s.reaper, err = server.ForkReaper(s.pool.posture.ReaperSteps(), s.pool.posture.SignalScope, s.pool.posture.Writable)
+		if err != nil {
+			s.level.suspect(server)
+			return err
+		}
+		s.of = server
+		s.pool.protect(s.reaper.PID)
+	}
+	if s.dirty {
+		if err := s.sweep(); err != nil {
+			return err
+		}
+	}
+	return s.forkWorker()
+}
+
+// sweep has a new reaper empty the directories that an old one left full.
+func (s *slot) sweep() error {
+	if err := s.reaper.Kill(0); err != nil || !s.await("gone", "", goneWait) {
+		return &sandbox.StepError{Step: "sweep", Err: errors.New("the last run's files can't be removed")}
+	}
+	s.dirty = false
+	return nil
+}
+
+func (s *slot) forkWorker() error {
+	guarded := s.pool.protected()
+	filter, err := s.pool.filter(guarded)
+	if err != nil {
+		return err
+	}
+	if s.page, err = forkserver.NewPage(); err != nil {
+		return err
+	}
+	p := s.pool.posture
+	steps := p.WorkerSteps(sandbox.Worker{
+		Parent: s.reaper.PID, UID: p.FirstUID + s.number, InheritedData: s.level.inherited(),
+		Filter: filter, Limits: s.pool.environment.Limits,
+	})
+	s.worker, err = s.reaper.ForkWorker(forkserver.WorkerSpec{
+		Steps: steps, Page: s.page.FD(), Directory: runDirectory(p.Temp),
+		Env: sandbox.WorkerEnv(p.Temp), FontList: s.pool.interpreter.FontList,
+	})
+	s.guarded = guarded
+	return err
+}
+
+// runDirectory has a name that no earlier run can know.
+func runDirectory(temp string) string {
+	var name [16]byte
+	_, _ = rand.Read(name[:])
+	return filepath.Join(temp, hex.EncodeToString(name[:]))
+}
+
+// fresh reports whether the offered worker still waits, under a filter that
+// knows all our processes.
+func (s *slot) fresh() bool {
+	select {
+	case <-s.reaper.Events: // it said something: its worker ended; or it is gone
+		return false
+	default:
+	}
+	return s.pool.posture.SignalScope || slices.Equal(s.guarded, s.pool.protected())
+}
+
+// kill ends the run now. When it returns, every process of the run has been
+// sent SIGKILL.
+func (s *slot) kill() error {
+	if err := s.reaper.Kill(s.worker.PID); err == nil {
+		if s.await("killed", "exit", killWait) {
+			return nil
+		}
+	}
+	s.pool.lastResort(s)
+	return &sandbox.StepError{Step: "kill", Err: errors.New("the reaper did not answer; everything was killed and is started anew")}
+}
+
+// await reads the reaper's events until one of two kinds; false when it is gone
+// or says neither in time.
+func (s *slot) await(kind, or string, wait time.Duration) bool {
+	timeout := time.After(wait)
+	for {
+		select {
+		case event, ok := <-s.reaper.Events:
+			if !ok {
+				return false
+			}
+			if event.Kind == kind || event.Kind == or {
+				return event.Error == ""
+			}
+		case <-timeout:
+			return false
+		}
+	}
+}
+
+// clean makes the slot empty after its worker was used, or found unfit. A reaper
+// that can't is replaced.
+func (s *slot) clean() {
+	used := s.used
+	s.used = false
+	_ = s.reaper.Kill(s.worker.PID) // ignored where the run has ended
+	if s.await("gone", "", goneWait) {
+		s.closeWorker()
+		if used {
+			s.level.count()
+		}
+		return
+	}
+	if used {
+		s.pool.log.Error("slot not clean", "level", s.level.name, "slot", s.number)
+		s.pool.lastResort(s)
+		s.dirty = true
+	}
+	s.drop()
+}
+
+func (s *slot) closeWorker() {
+	if s.worker != nil {
+		s.worker.Close()
+		s.worker = nil
+	}
+	if s.page != nil {
+		s.page.Close()
+		s.page = nil
+	}
+}
+
+// drop lets the reaper end, and with it whatever is in the slot.
+func (s *slot) drop() {
+	s.closeWorker()
+	if s.reaper != nil {
+		s.pool.unprotect(s.reaper.PID)
+		s.reaper.Close()
+		s.reaper = nil
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// initialPIDNamespace is the inode of /proc/self/ns/pid on a bare host, a
+// constant of the kernel (PROC_PID_INIT_INO, Linux 3.8).
+const initialPIDNamespace = "pid:[4026531836]"
+
+// Probe measures what this host gives. maskABI, when above 0, hides the rights
+// of newer Landlock ABIs, as on an older kernel: for tests.
+func Probe(maskABI int) Support {
+	have := Support{
+		Root:     os.Geteuid() == 0,
+		SetID:    capable(unix.CAP_SETUID) && capable(unix.CAP_SETGID),
+		Mount:    capable(unix.CAP_SYS_ADMIN),
+		Writable: tmpfsMounts("/tmp", "/dev/shm"),
+		UIDs:     mappedIDs(),
+		PID:      os.Getpid(),
+	}
+	if capable(unix.CAP_SETPCAP) {
+		have.Bounding = knownCapabilities()
+	}
+	have.LandlockABI, have.LandlockErr = landlockABI(maskABI)
+	if err := inContainer(); err != nil {
+		have.ContainerErr = err.Error()
+	} else {
+		have.Container = true
+	}
+	return have
+}
+
+func landlockABI(mask int) (int, string) {
+	abi, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0, err.Error()
+	}
+	if mask > 0 {
+		abi = min(abi, mask)
+	}
+	return abi, ""
+}
+
+func capable(capability int) bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return false
+	}
+	return data[capability/32].Effective>>(capability%32)&1 == 1
+}
+
+func knownCapabilities() int {
+	text, err := os.ReadFile("/proc/sys/kernel/cap_last_cap")
+	if err != nil {
+		return unix.CAP_LAST_CAP + 1
+	}
+	last, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return unix.CAP_LAST_CAP + 1
+	}
+	return last + 1
+}
+
+// inContainer says why this is not a pid namespace of our own, or nil.
+func inContainer() error {
+	ns, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return fmt.Errorf("readlink /proc/self/ns/pid: %w", err)
+	}
+	if ns == initialPIDNamespace {
+		return errors.New("the pid namespace is the host's")
+	}
+	pids, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return err
+	}
+	for _, dir := range pids {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if pid != 1 && pid != os.Getpid() && !descendant(pid) {
+			return fmt.Errorf("process %d in this container is not ours", pid)
+		}
+	}
+	return nil
+}
+
+// descendant reports whether pid was started by this process; one that is gone
+// by now does not count against the container.
+func descendant(pid int) bool {
+	for pid > 1 {
+		parent, err := parentOf(pid)
+		if err != nil || parent == os.Getpid() {
+			return true
+		}
+		pid = parent
+	}
+	return false
+}
+
+func parentOf(pid int) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The command name may hold spaces and parentheses: fields follow the last one.
+	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
+	fields := strings.Fields(rest)
+	if len(fields) < 2 {
+		return 0, fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields))
+	}
+	return strconv.Atoi(fields[1])
+}
+
+// tmpfsMounts keeps those paths that lie on a tmpfs with no other mount below:
+// a volume there would be swept, or shared between runs. Two paths that are one
+// directory (a link) are one.
+func tmpfsMounts(paths ...string) []string {
+	var kept, seen []string
+	for _, path := range paths {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || !isTmpfs(real) || mountBelow(real) {
+			continue
+		}
+		if len(seen) > 0 && seen[0] == real {
+			continue
+		}
+		kept, seen = append(kept, path), append(seen, real)
+	}
+	return kept
+}
+
+func isTmpfs(path string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Type == unix.TMPFS_MAGIC
+}
+
+func mountBelow(dir string) bool {
+	file, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) > 4 && strings.HasPrefix(fields[4], dir+"/") {
+			return true
+		}
+	}
+	return lines.Err() != nil
+}
+
+// mappedIDs is how many ids from 0 on this user namespace maps.
+func mappedIDs() int {
+	text, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return 0
+	}
+	var inside, outside, count int
+	if _, err := fmt.Sscan(string(text), &inside, &outside, &count); err != nil || inside != 0 {
+		return 0
+	}
+	return min(count, math.MaxInt32)
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package sandboxtest
+
+func landlockABI() int { return 0 }
