@@ -170,3 +170,16 @@ func TestLogHasNoCallerData(t *testing.T) {
 		}
 	}
 }
+
+// Content that is not text passes through as the SDK writes it.
+func TestUnescapedResultKeepsOtherContent(t *testing.T) {
+	res := &unescapedResult{&mcp.CallToolResult{
+		Meta:    mcp.Meta{"a": "b"},
+		Content: []mcp.Content{&mcp.TextContent{Text: "<"}, &mcp.ImageContent{Data: []byte{1}, MIMEType: "image/png"}},
+	}}
+	data, err := marshal(res)
+	want := `{"_meta":{"a":"b"},"content":[{"type":"text","text":"<"},{"type":"image","mimeType":"image/png","data":"AQ=="}]}`
+	if err != nil || string(data) != want {
+		t.Errorf("marshal = %s, %v, want %s", data, err, want)
+	}
+}

@@ -128,6 +128,7 @@ func (o *output) split() (stdout, stderr string, cut bool) {
 	forErr := max(reserve, o.cap-int(min(o.stdout.total, int64(o.cap))))
 	keptErr := last(o.stderr.kept, forErr)
 	keptOut := first(o.stdout.kept, o.cap-len(keptErr))
+	keptErr = last(o.stderr.kept, o.cap-len(keptOut)) // a cut character may have left some bytes
 	return string(keptOut), string(keptErr), int64(len(keptOut)+len(keptErr)) < o.total()
 }
 

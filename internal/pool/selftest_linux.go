@@ -36,4 +36,3 @@ func (p *Pool) selfTest() error {
 	}
 	return nil
 }
-
