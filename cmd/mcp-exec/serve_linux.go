@@ -7,13 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/mcp-exec/mcp-exec/internal/forkserver"
 	"github.com/mcp-exec/mcp-exec/internal/mcpserver"
 	"github.com/mcp-exec/mcp-exec/internal/pool"
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
@@ -30,13 +30,14 @@ func (s serve) Run() error {
 	if err := hide(); err != nil {
 		return err
 	}
+	// A client that is gone must not end the process before its runs are.
+	signal.Ignore(syscall.SIGPIPE)
+	// Answers are large and short-lived: fewer collections, at little memory.
+	debug.SetGCPercent(400)
 	startThreads()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if os.Getpid() == 1 {
-		go forkserver.ReapOrphans(ctx)
-	}
 	p, err := pool.New(ctx, pool.Config{
 		Isolation: s.Isolation, Python: s.Python, Path: os.Getenv("PATH"), Limits: c.limits,
 		Concurrency: c.concurrency, Queue: c.queue, MaskABI: maskedABI(), Log: log,
@@ -46,7 +47,10 @@ func (s serve) Run() error {
 	}
 	defer p.Close()
 	server := mcpserver.New(mcpserver.Config{Version: buildVersion(), Log: log}, p)
-	return server.ServeStdio(ctx, os.Stdin, os.Stdout)
+	if err := server.ServeStdio(ctx, os.Stdin, os.Stdout); ctx.Err() == nil {
+		return err
+	}
+	return nil // asked to stop by a signal
 }
 
 // hide keeps the server's memory and environment from every process of its uid.

@@ -3,9 +3,7 @@ package forkserver
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"syscall"
@@ -45,7 +43,8 @@ func Start(spec sandbox.InitSpec, steps []sandbox.Step, log io.Writer) (*Process
 		return nil, err
 	}
 	p := &Process{PID: cmd.Process.Pid, conn: c, cmd: cmd}
-	if err := p.conn.send(request{Op: "confine", Steps: steps}); err == nil || !errors.Is(err, syscall.EPIPE) {
+	// An init that has failed is gone, but what it said can still be read.
+	if err = p.conn.send(request{Op: "confine", Steps: steps}); err == nil || errors.Is(err, syscall.EPIPE) {
 		_, err = p.conn.expect("ready", startWait)
 	}
 	if err != nil {
@@ -189,8 +188,8 @@ func named(step string, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = errors.New("it ended without an answer; see its messages in the log")
 	}
-	if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
-		err = fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errors.New("no answer in time")
 	}
 	return &sandbox.StepError{Step: step, Err: err}
 }

@@ -108,8 +108,11 @@ func (c *conn) receive(wait time.Duration) (Event, error) {
 	if err := c.SetReadDeadline(time.Now().Add(wait)); err != nil {
 		return Event{}, err
 	}
-	defer c.SetReadDeadline(time.Time{})
-	return c.next(make([]byte, maxEvent))
+	event, err := c.next(make([]byte, maxEvent))
+	if reset := c.SetReadDeadline(time.Time{}); err == nil {
+		err = reset
+	}
+	return event, err
 }
 
 func (c *conn) next(buffer []byte) (Event, error) {

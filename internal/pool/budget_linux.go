@@ -3,11 +3,7 @@ package pool
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -18,9 +14,12 @@ const (
 	minProcs      = 8
 )
 
+// newMeter prefers the container's own control group, which misses nothing.
 func (p *Pool) newMeter() meter {
 	if group := findCgroup(); group != nil && !p.posture.OwnMounts {
-		return group
+		if _, err := group.measure(0); err == nil {
+			return group
+		}
 	}
 	return &tree{mounts: p.posture.Writable[:1], root: p.anyPID}
 }
@@ -103,15 +102,27 @@ func (p *Pool) measureIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = now
+	if p.loading {
+		p.allowForData()
+	}
 }
 
-// expectData allows for the data libraries that are being loaded beside a run.
-func (p *Pool) expectData() {
+// loadingData tells the watchdog that memory which a run does not use is being
+// taken beside it.
+func (p *Pool) loadingData(begins bool) {
 	if _, ok := p.meter.(*cgroup); !ok {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if begins && !p.loading {
+		p.allowForData()
+	}
+	p.loading = begins
+}
+
+// allowForData needs mu.
+func (p *Pool) allowForData() {
 	p.idle.memory += dataFootprint
 	p.idle.processes += 2*slots + 1
 }
@@ -120,16 +131,4 @@ func (p *Pool) idleUsage() usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.idle
-}
-
-// killUID ends every process of an uid that is one slot's alone.
-func killUID(uid int) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) == nil && int(st.Uid) == uid {
-			pid, _ := strconv.Atoi(filepath.Base(dir))
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
-	}
 }

@@ -84,7 +84,7 @@ func (l *level) watch(ctx context.Context, server *forkserver.Process) {
 	}
 	l.pool.log.Warn("fork server ended", "level", l.name, "pid", server.PID)
 	if l.renewal {
-		l.pool.renew("fork server ended")
+		l.pool.renew("fork server ended", false)
 	}
 }
 
@@ -104,6 +104,14 @@ func (l *level) stop() {
 		go l.server.Close() // it may take as long as its children need to end
 		l.server = nil
 	}
+}
+
+// reset stops the fork server and all that was made from it.
+func (l *level) reset() {
+	l.mu.Lock()
+	l.stop()
+	l.mu.Unlock()
+	l.discard()
 }
 
 // discard gives back every ready worker, so that it is made anew.
@@ -130,10 +138,13 @@ func (l *level) rest(idle time.Duration) {
 		return
 	}
 	l.pool.log.Info("fork server stopped: idle", "level", l.name)
-	l.mu.Lock()
-	l.stop()
-	l.mu.Unlock()
-	l.discard()
+	l.reset()
+}
+
+func (l *level) resting() bool {
+	l.state.Lock()
+	defer l.state.Unlock()
+	return !l.isWanted
 }
 
 func (l *level) inherited() int64 {
@@ -166,6 +177,6 @@ func (l *level) count() {
 	}
 	l.state.Unlock()
 	if worn {
-		go l.pool.renew("many runs")
+		go l.pool.renew("many runs", true)
 	}
 }

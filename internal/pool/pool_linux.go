@@ -1,3 +1,5 @@
+// Package pool keeps confined workers ready, hands each one program, and says
+// how it ended.
 package pool
 
 import (
@@ -6,15 +8,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/sys/unix"
 
 	"github.com/mcp-exec/mcp-exec/internal/forkserver"
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
@@ -52,16 +50,18 @@ type Pool struct {
 	base, data  *level
 	keeping     sync.WaitGroup
 
-	running *semaphore.Weighted // first come, first served
-	waiting atomic.Int64
-	queue   int64
-
-	mu       sync.Mutex          // protects what follows
-	reaper   *forkserver.Process // of last resort, in the domain of the fork servers
-	guarded  map[int]bool        // our processes, for filters on kernels without signal scope
-	idle     usage
-	filters  map[string][]byte
+	running  *semaphore.Weighted // first come, first served
+	waiting  atomic.Int64
+	active   atomic.Int64 // programs that run now
+	queue    int64
 	dataless bool // the data libraries do not fit in memory
+
+	mu      sync.Mutex            // protects what follows
+	reapers []*forkserver.Process // of last resort, one in the domain of each first fork server
+	guarded map[int]bool          // our processes, for filters on kernels without signal scope
+	idle    usage
+	filters map[string][]byte
+	loading bool // the data libraries, beside whatever runs
 }
 
 // New builds the strongest posture that this host gives, and proves it in a
@@ -85,6 +85,9 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 			Posture: posture.Name, Limits: c.Limits},
 		running: semaphore.NewWeighted(int64(c.Concurrency)), queue: int64(c.Queue),
 		guarded: map[int]bool{1: true, os.Getpid(): true}, filters: map[string][]byte{},
+	}
+	if os.Getpid() == 1 {
+		go forkserver.ReapOrphans(ctx)
 	}
 	if err := p.begin(); err != nil {
 		p.Close()
@@ -122,64 +125,6 @@ func (p *Pool) begin() error {
 	return nil
 }
 
-func (p *Pool) startBase(context.Context) (*forkserver.Process, int64, error) {
-	size := p.environment.Limits.WorkspaceBytes
-	spec := sandbox.InitSpec{Posture: p.posture, Python: p.interpreter.Executable, Size: size,
-		Read: sandbox.ReadList{Dirs: p.interpreter.Dirs, Files: p.interpreter.Files}}
-	server, err := forkserver.Start(spec, p.posture.ServerSteps(), logWriter{p.log})
-	if err != nil {
-		return nil, 0, err
-	}
-	data, err := p.preload(server, "base", baseModules)
-	if err == nil && p.posture.SignalScope {
-		err = p.forkLastReaper(server)
-	}
-	if err != nil {
-		server.Close()
-		return nil, 0, err
-	}
-	return server, data, nil
-}
-
-func (p *Pool) startData(ctx context.Context) (*forkserver.Process, int64, error) {
-	base, err := p.base.forkServer(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	p.expectData()
-	server, err := base.ForkServer(nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	data, err := p.preload(server, "data", p.installed(dataModules))
-	if err != nil {
-		server.Close()
-		return nil, 0, err
-	}
-	return server, data, nil
-}
-
-func (p *Pool) preload(server *forkserver.Process, level string, modules []string) (int64, error) {
-	data, missing, err := server.Preload(modules, p.interpreter.FontCache())
-	for name, reason := range missing {
-		p.log.Warn("module not preloaded", "level", level, "module", name, "err", reason)
-	}
-	return data, err
-}
-
-// forkLastReaper makes the process that ends everything in the fork servers'
-// signal domain when its control socket closes: when we ask, or when we die.
-func (p *Pool) forkLastReaper(server *forkserver.Process) error {
-	reaper, err := server.ForkReaper(nil, true, nil)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reaper = reaper
-	return nil
-}
-
 // Environment is what a program finds.
 func (p *Pool) Environment() sandbox.Environment { return p.environment }
 
@@ -214,7 +159,7 @@ func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, er
 			p.giveBack(s, func() {})
 			continue
 		}
-		p.giveBack(s, func() { p.measureIdle(); p.running.Release(1) })
+		p.giveBack(s, func() { p.running.Release(1) })
 		return res, err
 	}
 	p.running.Release(1)
@@ -265,111 +210,6 @@ func (p *Pool) take(ctx context.Context, l *level) (*slot, error) {
 
 func (p *Pool) giveBack(s *slot, done func()) { s.returned <- done }
 
-// lastResort kills everything that could belong to a run, where its reaper did
-// not, and returns when that is done.
-func (p *Pool) lastResort(s *slot) {
-	p.log.Error("last resort: killing all fork servers and workers", "slot", s.number)
-	p.mu.Lock()
-	reaper := p.reaper
-	p.reaper = nil
-	p.mu.Unlock()
-	switch {
-	case reaper != nil:
-		reaper.Close()
-	case p.posture.SignalScope: // done already
-	case p.posture.OwnUID:
-		killUID(p.posture.FirstUID + s.number)
-	default: // everything in this pid namespace but ourselves and its init
-		_ = unix.Kill(-1, unix.SIGKILL)
-	}
-	sleep(p.ctx, 100*time.Millisecond)
-}
-
-// renew replaces all fork servers, between two runs.
-func (p *Pool) renew(why string) {
-	if p.running.Acquire(p.ctx, 1) != nil {
-		return
-	}
-	defer p.running.Release(1)
-	p.log.Info("fork servers replaced", "why", why)
-	for _, l := range []*level{p.data, p.base} {
-		l.mu.Lock()
-		l.stop()
-		l.mu.Unlock()
-		l.discard()
-	}
-	if _, err := p.base.forkServer(p.ctx); err != nil {
-		p.log.Error("fork server", "err", err)
-	}
-}
-
-func (p *Pool) restIdle() {
-	for p.ctx.Err() == nil {
-		sleep(p.ctx, time.Minute)
-		p.data.rest(dataRest)
-	}
-}
-
-func (p *Pool) protect(pid int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.guarded[pid] = true
-}
-
-func (p *Pool) unprotect(pid int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.guarded, pid)
-}
-
-// protected are the pids that a worker's filter keeps signals from, sorted; nil
-// where Landlock does it.
-func (p *Pool) protected() []int {
-	if p.posture.SignalScope {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	pids := make([]int, 0, len(p.guarded))
-	for pid := range p.guarded {
-		pids = append(pids, pid)
-	}
-	slices.Sort(pids)
-	return pids
-}
-
-// filter is the seccomp program of a worker.
-func (p *Pool) filter(guarded []int) ([]byte, error) {
-	if guarded != nil {
-		guarded = append(slices.Clip(guarded), ownThreads()...)
-	}
-	key := fmt.Sprint(guarded)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if program, ok := p.filters[key]; ok {
-		return program, nil
-	}
-	program, err := sandbox.SeccompProgram(runtime.GOARCH, sandbox.FilterConfig{ProtectedPIDs: guarded})
-	if err != nil {
-		return nil, &sandbox.StepError{Step: "seccomp program", Err: err}
-	}
-	p.filters = map[string][]byte{key: program}
-	return program, nil
-}
-
-// ownThreads are further ids that kill(2) takes for this process: its threads
-// (any of them stands for the whole process) and its process group.
-func ownThreads() []int {
-	ids := []int{unix.Getpgrp()}
-	tasks, _ := os.ReadDir("/proc/self/task")
-	for _, task := range tasks {
-		if id, err := strconv.Atoi(task.Name()); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // Close ends every run and process. It waits until they are gone, for a bounded time.
 func (p *Pool) Close() {
 	p.stop()
@@ -382,12 +222,4 @@ func (p *Pool) Close() {
 		}
 		l.mu.Unlock()
 	}
-}
-
-// logWriter is where the interpreters' own messages go: never a program's.
-type logWriter struct{ log *slog.Logger }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	w.log.Warn("fork server", "message", string(p))
-	return len(p), nil
 }

@@ -35,6 +35,8 @@ var errNotStarted = errors.New("the worker ended before it took the program")
 func (s *slot) execute(ctx context.Context, req sandbox.Request) (sandbox.Result, error) {
 	r := &run{slot: s, pool: s.pool, timeout: req.Timeout, out: newOutput(s.pool.environment.Limits.OutputBytes)}
 	defer r.close()
+	s.pool.active.Add(1)
+	defer s.pool.active.Add(-1)
 	if err := r.handOver(req); err != nil {
 		return sandbox.Result{}, err
 	}

@@ -46,7 +46,11 @@ type slot struct {
 func (s *slot) keep(ctx context.Context) {
 	defer s.drop()
 	for ctx.Err() == nil {
-		if err := s.fill(ctx); err != nil {
+		err := s.fill(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
 			s.pool.log.Warn("slot not filled", "level", s.level.name, "err", err)
 			s.level.failed(err)
 			s.drop()
@@ -54,6 +58,9 @@ func (s *slot) keep(ctx context.Context) {
 			continue
 		}
 		s.level.working()
+		if s.pool.active.Load() == 0 {
+			s.pool.measureIdle()
+		}
 		select {
 		case s.level.ready <- s:
 		case <-ctx.Done():
@@ -72,6 +79,9 @@ func (s *slot) keep(ctx context.Context) {
 // fill makes a reaper, where there is none or its fork server was replaced, and
 // a ready worker.
 func (s *slot) fill(ctx context.Context) error {
+	if s.level.resting() {
+		s.drop() // what it holds of the level's memory is given back too
+	}
 	server, err := s.level.forkServer(ctx)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ package sandbox
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -82,12 +83,15 @@ func (e *StepError) Error() string {
 
 func (e *StepError) Unwrap() error { return e.Err }
 
-// Public is the message for a caller: the step and the kernel's word, no path.
+// Public is the message for a caller: the step and the innermost cause, unless
+// that names a file.
 func (e *StepError) Public() string {
-	for err := e.Err; err != nil; err = errors.Unwrap(err) {
-		if errors.Unwrap(err) == nil {
-			return "sandbox fault at step " + e.Step + ": " + err.Error()
-		}
+	text := e.Err
+	for inner := errors.Unwrap(text); inner != nil; inner = errors.Unwrap(text) {
+		text = inner
 	}
-	return "sandbox fault at step " + e.Step
+	if strings.Contains(text.Error(), "/") {
+		return "sandbox fault at step " + e.Step
+	}
+	return "sandbox fault at step " + e.Step + ": " + text.Error()
 }

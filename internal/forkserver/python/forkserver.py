@@ -108,6 +108,12 @@ class Server:
 
     def serve(self):
         """Runs until the control socket closes."""
+        try:
+            self.answer()
+        except ConnectionError:
+            pass  # it closed while something was being said
+
+    def answer(self):
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self.woken, warn_on_full_buffer=False)
         poll = select.poll()
@@ -324,7 +330,7 @@ def be_worker(sock, message, fds):
         return
     worker.enter(job, message)
     run_steps(job["steps"], fds)
-    source = worker.take(streams)
+    source = worker.take(streams, message)
     sock.detach()
     os.closerange(CONTROL, MAX_FD)
     run(source)

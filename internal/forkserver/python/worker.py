@@ -40,11 +40,22 @@ def prepare(message, page):
     gc.enable()
     ended = Ending(page)
     execute(b"pass", fresh_main(directory))  # pre-faults the pages that a run writes to
-    main = fresh_main(directory)
-    modules = set(sys.modules)
-    own = [main]
-    del main
-    return lambda source: ended(own, modules, source)
+    rehearse_end()
+    own = [fresh_main(directory)]
+    before = Before()
+    return lambda source: ended(own, before, source)
+
+
+class Before:
+    """What the interpreter held before the program: at its end only the rest counts."""
+
+    def __init__(self):
+        self.modules = set(sys.modules)
+        self.hooks = len(threading._threading_atexits)
+
+    def threads_started(self):
+        hooks = len(threading._threading_atexits) > self.hooks
+        return hooks or len(threading._active) > 1 or bool(threading._limbo)
 
 
 def set_environment(env):
@@ -60,6 +71,18 @@ def reseed():
         sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None
+
+
+def rehearse_end():
+    """Pre-faults what runs at exit in any case."""
+    if "logging" in sys.modules:
+        sys.modules["logging"].shutdown()
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util._exit_function()
+        util._exiting = False
+    flush()
+    gc.collect()
 
 
 def fresh_main(directory):
@@ -80,22 +103,29 @@ def enter(job, message):
     """The run's directory is made now, after the last run's files were swept."""
     os.mkdir(message["directory"], 0o700)
     os.chdir(message["directory"])
+
+
+def take(streams, message):
+    """The four descriptors: code, stdin, stdout, stderr. Returns the source."""
+    source = os.pread(streams[0], os.fstat(streams[0]).st_size, 0)
+    fd = os.open(MAIN, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    written = 0
+    while written < len(source):
+        written += os.write(fd, source[written:])
+    os.close(fd)
+    if b"matplotlib" in source:
+        give_fonts(message)
+    for number, stream in enumerate(streams[1:]):
+        os.dup2(stream, number)
+    return source
+
+
+def give_fonts(message):
+    """A program that imports matplotlib cold, or in a child, need not search for fonts."""
     if message["font_list"]:
         configuration = message["env"]["MPLCONFIGDIR"]
         os.mkdir(configuration, 0o700)
         os.symlink(message["font_list"], os.path.join(configuration, os.path.basename(message["font_list"])))
-
-
-def take(streams):
-    """The four descriptors: code, stdin, stdout, stderr. Returns the source."""
-    with open(streams[0], "rb", closefd=False) as file:
-        source = file.read()
-    fd = os.open(MAIN, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    with open(fd, "wb") as file:
-        file.write(source)
-    for number, stream in enumerate(streams[1:]):
-        os.dup2(stream, number)
-    return source
 
 
 # ---- the run ---------------------------------------------------------------------
@@ -204,9 +234,9 @@ class Ending:
     def __init__(self, page):
         self.page, self.pid = page, _getpid()
 
-    def __call__(self, own, modules, source):
+    def __call__(self, own, before, source):
         status, why = execute(source, own[0])
-        if finalize(own, modules) and status >= 0:
+        if finalize(own, before) and status >= 0:
             status = 120
         if status < 0:
             signal.signal(-status, signal.SIG_DFL)
@@ -218,15 +248,16 @@ class Ending:
         _exit(status)
 
 
-def finalize(own, modules):
+def finalize(own, before):
     """In CPython's order; true when the standard streams can't be flushed."""
-    quietly(threading._shutdown)
+    if before.threads_started():
+        quietly(threading._shutdown)
     atexit._run_exitfuncs()
     failed = flush()
     for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         if hasattr(sys, name):
             setattr(sys, name, None)
-    clear_modules(own, modules)
+    clear_modules(own, before.modules)
     return flush() or failed
 
 
@@ -234,7 +265,8 @@ def clear_modules(own, before):
     """Drops __main__ and what the program imported from its own directory, so
     that finalizers run while their globals still stand; then clears the rest."""
     directory = os.path.dirname(own[0].__file__)
-    names = [n for n in sys.modules if n not in before and is_own(sys.modules[n], directory)]
+    new = sys.modules.keys() - before
+    names = [n for n in sys.modules if n in new and is_own(sys.modules[n], directory)] if new else []
     references = [weakref.ref(own[0])]
     for name in names:
         references.append(weakref.ref(sys.modules[name]))

@@ -1,0 +1,86 @@
+package pool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+func (p *Pool) protect(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.guarded[pid] = true
+}
+
+func (p *Pool) unprotect(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.guarded, pid)
+}
+
+// protected are the pids that a worker's filter keeps signals from, sorted; nil
+// where Landlock does it.
+func (p *Pool) protected() []int {
+	if p.posture.SignalScope {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pids := make([]int, 0, len(p.guarded))
+	for pid := range p.guarded {
+		pids = append(pids, pid)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// filter is the seccomp program of a worker.
+func (p *Pool) filter(guarded []int) ([]byte, error) {
+	if guarded != nil {
+		guarded = append(slices.Clip(guarded), ownThreads()...)
+	}
+	key := fmt.Sprint(guarded)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if program, ok := p.filters[key]; ok {
+		return program, nil
+	}
+	program, err := sandbox.SeccompProgram(runtime.GOARCH, sandbox.FilterConfig{ProtectedPIDs: guarded})
+	if err != nil {
+		return nil, &sandbox.StepError{Step: "seccomp program", Err: err}
+	}
+	p.filters = map[string][]byte{key: program}
+	return program, nil
+}
+
+// ownThreads are further ids that kill(2) takes for this process: its threads
+// (any of them stands for the whole process) and its process group.
+func ownThreads() []int {
+	ids := []int{unix.Getpgrp()}
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, task := range tasks {
+		if id, err := strconv.Atoi(task.Name()); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// killUID ends every process of an uid that is one slot's alone.
+func killUID(uid int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) == nil && int(st.Uid) == uid {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package pool
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcp-exec/mcp-exec/internal/forkserver"
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+// lastResortWait is what SIGKILL to everything needs to be delivered.
+const lastResortWait = 100 * time.Millisecond
+
+func (p *Pool) startBase(context.Context) (*forkserver.Process, int64, error) {
+	size := p.environment.Limits.WorkspaceBytes
+	spec := sandbox.InitSpec{Posture: p.posture, Python: p.interpreter.Executable, Size: size,
+		Read: sandbox.ReadList{Dirs: p.interpreter.Dirs, Files: p.interpreter.Files}}
+	server, err := forkserver.Start(spec, p.posture.ServerSteps(), logWriter{p.log})
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := p.preload(server, "base", baseModules)
+	if err == nil && p.posture.SignalScope {
+		err = p.forkLastReaper(server)
+	}
+	if err != nil {
+		server.Close()
+		return nil, 0, err
+	}
+	return server, data, nil
+}
+
+func (p *Pool) startData(ctx context.Context) (*forkserver.Process, int64, error) {
+	base, err := p.base.forkServer(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	p.loadingData(true)
+	defer p.loadingData(false)
+	server, err := base.ForkServer(nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := p.preload(server, "data", p.installed(dataModules))
+	if err != nil {
+		server.Close()
+		return nil, 0, err
+	}
+	return server, data, nil
+}
+
+func (p *Pool) preload(server *forkserver.Process, level string, modules []string) (int64, error) {
+	data, missing, err := server.Preload(modules, p.interpreter.FontCache())
+	for name, reason := range missing {
+		p.log.Warn("module not preloaded", "level", level, "module", name, "err", reason)
+	}
+	return data, err
+}
+
+// forkLastReaper makes the process that ends everything in the fork servers'
+// signal domain when its control socket closes: when we ask, or when we die.
+func (p *Pool) forkLastReaper(server *forkserver.Process) error {
+	reaper, err := server.ForkReaper(nil, true, nil)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reapers = append(p.reapers, reaper)
+	return nil
+}
+
+// closeLastReapers ends all signal domains but the newest keep ones.
+func (p *Pool) closeLastReapers(keep int) {
+	p.mu.Lock()
+	old := p.reapers[:max(0, len(p.reapers)-keep)]
+	p.reapers = p.reapers[len(old):]
+	p.mu.Unlock()
+	for _, reaper := range old {
+		reaper.Close()
+	}
+}
+
+// lastResort kills everything that could belong to a run, where its reaper did
+// not.
+func (p *Pool) lastResort(s *slot) {
+	p.log.Error("last resort: killing all fork servers and workers", "slot", s.number)
+	switch {
+	case p.posture.SignalScope:
+		p.closeLastReapers(0)
+	case p.posture.OwnUID:
+		killUID(p.posture.FirstUID + s.number)
+	default: // everything in this pid namespace but ourselves and its init
+		_ = unix.Kill(-1, unix.SIGKILL)
+	}
+	sleep(p.ctx, lastResortWait)
+}
+
+// renew replaces the fork servers, between two runs: all of them, or those that
+// an ended first one left behind.
+func (p *Pool) renew(why string, all bool) {
+	if p.running.Acquire(p.ctx, 1) != nil {
+		return
+	}
+	defer p.running.Release(1)
+	p.log.Info("fork servers replaced", "why", why)
+	p.data.reset()
+	if all {
+		p.base.reset()
+	}
+	if _, err := p.base.forkServer(p.ctx); err != nil {
+		p.log.Error("fork server", "err", err)
+		return
+	}
+	p.base.discard()
+	p.closeLastReapers(1)
+}
+
+func (p *Pool) restIdle() {
+	for p.ctx.Err() == nil {
+		sleep(p.ctx, time.Minute)
+		p.data.rest(dataRest)
+	}
+}
+
+// logWriter is where the interpreters' own messages go: never a program's.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Warn("fork server", "message", string(p))
+	return len(p), nil
+}
