@@ -15,13 +15,13 @@
 //	                                one for each name. The child answers ready
 //	                                {pid} on its own socket; the parent nothing
 //	                                unless fork(2) failed
-//	kill    {pid}                   to a reaper: answers killed, at once and with
-//	                                every process of the run sent SIGKILL, then gone.
-//	                                pid 0 is whatever is there; an ended one is ignored
+//	kill    {pid}                   to a reaper: answers killed, with every process
+//	                                of the run sent SIGKILL, then gone, when all are
+//	                                reaped. A pid that has ended is ignored
+//	sweep   {directories}           to a reaper whose run is gone: answers swept
 //
 // Unasked come exit {pid, status, cpu_ms} when a child ended, from a reaper only
-// after the run was killed, followed by gone {error}, when all is reaped and
-// swept. failed {step, path, errno, error} takes the place of any answer. A ready worker
+// after the run was killed, followed by gone. failed {step, path, errno, error} takes the place of any answer. A ready worker
 // takes one message: the hand-over {steps}, with the descriptors of code, stdin,
 // stdout and stderr. It answers only when it fails before the program starts. Its
 // socket is closed before the program's first instruction.

@@ -133,9 +133,9 @@ func (p *Process) ForkServer(steps []sandbox.Step) (*Process, error) {
 }
 
 // ForkReaper makes the persistent process of a slot. scoped: Landlock bounds
-// its kill(-1). sweep are the directories that it empties after each run.
-func (p *Process) ForkReaper(steps []sandbox.Step, scoped bool, sweep []string) (*Process, error) {
-	c, pid, err := p.fork(request{Role: "reaper", Steps: steps, Scoped: scoped, Sweep: sweep})
+// its kill(-1).
+func (p *Process) ForkReaper(steps []sandbox.Step, scoped bool) (*Process, error) {
+	c, pid, err := p.fork(request{Role: "reaper", Steps: steps, Scoped: scoped})
 	if err != nil {
 		return nil, named("reaper", err)
 	}
@@ -146,6 +146,11 @@ func (p *Process) ForkReaper(steps []sandbox.Step, scoped bool, sweep []string) 
 
 // Kill asks a reaper to end the run of the worker with this pid.
 func (p *Process) Kill(pid int) error { return p.conn.send(request{Op: "kill", PID: pid}) }
+
+// Sweep asks a reaper to empty directories.
+func (p *Process) Sweep(directories []string) error {
+	return p.conn.send(request{Op: "sweep", Sweep: directories})
+}
 
 func (p *Process) fork(r request, fds ...int) (*conn, int, error) {
 	c, other, err := newPair()

@@ -26,7 +26,7 @@ type request struct {
 	FontCache string            `json:"font_cache"`
 	FontList  string            `json:"font_list"`
 	Scoped    bool              `json:"scoped"`
-	Sweep     []string          `json:"sweep"`
+	Sweep     []string          `json:"directories,omitempty"`
 	PID       int               `json:"pid"`
 	Directory string            `json:"directory,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
@@ -90,7 +90,6 @@ func (c *conn) send(r request, fds ...int) error {
 	// An empty list, not null, so that the other side needs no cases.
 	r.Steps = append([]sandbox.Step{}, r.Steps...)
 	r.Names = append([]string{}, r.Names...)
-	r.Sweep = append([]string{}, r.Sweep...)
 	data, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("control message: %w", err)

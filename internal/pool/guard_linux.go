@@ -1,12 +1,14 @@
 package pool
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -73,14 +75,35 @@ func ownThreads() []int {
 	return ids
 }
 
-// killUID ends every process of an uid that is one slot's alone.
-func killUID(uid int) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) == nil && int(st.Uid) == uid {
-			pid, _ := strconv.Atoi(filepath.Base(dir))
+// killUID ends every process of an uid that is one slot's alone, until a look
+// finds none.
+func killUID(uid int) error {
+	deadline := time.Now().Add(killWait)
+	for time.Now().Before(deadline) {
+		pids := processesOf(uid)
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
 	}
+	return &sandbox.StepError{Step: "kill", Err: fmt.Errorf("processes of uid %d are still there", uid)}
+}
+
+// processesOf lists the processes of an uid, dead ones left out.
+func processesOf(uid int) []int {
+	var found []int
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) != nil || int(st.Uid) != uid {
+			continue
+		}
+		status, err := os.ReadFile(filepath.Join(dir, "status"))
+		if pid, _ := strconv.Atoi(filepath.Base(dir)); err == nil && !bytes.Contains(status, []byte("State:\tZ")) {
+			found = append(found, pid)
+		}
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -10,9 +11,6 @@ import (
 	"github.com/mcp-exec/mcp-exec/internal/forkserver"
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
-
-// lastResortWait is what SIGKILL to everything needs to be delivered.
-const lastResortWait = 100 * time.Millisecond
 
 func (p *Pool) startBase(context.Context) (*forkserver.Process, int64, error) {
 	size := p.environment.Limits.WorkspaceBytes
@@ -63,7 +61,7 @@ func (p *Pool) preload(server *forkserver.Process, level string, modules []strin
 // forkLastReaper makes the process that ends everything in the fork servers'
 // signal domain when its control socket closes: when we ask, or when we die.
 func (p *Pool) forkLastReaper(server *forkserver.Process) error {
-	reaper, err := server.ForkReaper(nil, true, nil)
+	reaper, err := server.ForkReaper(nil, true)
 	if err != nil {
 		return err
 	}
@@ -85,18 +83,24 @@ func (p *Pool) closeLastReapers(keep int) {
 }
 
 // lastResort kills everything that could belong to a run, where its reaper did
-// not.
-func (p *Pool) lastResort(s *slot) {
+// not. An error says that even this can't be shown to have worked.
+func (p *Pool) lastResort(s *slot) error {
 	p.log.Error("last resort: killing all fork servers and workers", "slot", s.number)
+	gone := p.base.gone()
 	switch {
 	case p.posture.SignalScope:
 		p.closeLastReapers(0)
 	case p.posture.OwnUID:
-		killUID(p.posture.FirstUID + s.number)
+		return killUID(p.posture.FirstUID + s.number)
 	default: // everything in this pid namespace but ourselves and its init
 		_ = unix.Kill(-1, unix.SIGKILL)
 	}
-	sleep(p.ctx, lastResortWait)
+	select {
+	case <-gone: // killed with the rest
+		return nil
+	case <-time.After(killWait):
+		return &sandbox.StepError{Step: "kill", Err: errors.New("the run may not have ended; everything is started anew")}
+	}
 }
 
 // renew replaces the fork servers, between two runs: all of them, or those that

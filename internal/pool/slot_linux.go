@@ -38,6 +38,7 @@ type slot struct {
 	guarded []int // pids that the worker's filter protects; see Pool.protected
 	used    bool  // the worker got a program
 	dirty   bool  // a run may have left files that no reaper swept
+	broken  bool  // the reaper failed, and everything has been killed by other means
 
 	returned chan func() // by the call, with what to do when the slot is clean
 }
@@ -90,7 +91,7 @@ func (s *slot) fill(ctx context.Context) error {
 		s.drop()
 	}
 	if s.reaper == nil {
-		s.reaper, err = server.ForkReaper(s.pool.posture.ReaperSteps(), s.pool.posture.SignalScope, s.pool.posture.Writable)
+		s.reaper, err = server.ForkReaper(s.pool.posture.ReaperSteps(), s.pool.posture.SignalScope)
 		if err != nil {
 			s.level.suspect(server)
 			return err
@@ -106,9 +107,11 @@ func (s *slot) fill(ctx context.Context) error {
 	return s.forkWorker()
 }
 
-// sweep has a new reaper empty the directories that an old one left full.
+// sweep empties the directories that a run could write to. No other run may be
+// under way.
 func (s *slot) sweep() error {
-	if err := s.reaper.Kill(0); err != nil || !s.await("gone", "", goneWait) {
+	s.dirty = true
+	if err := s.reaper.Sweep(s.pool.posture.Writable); err != nil || !s.await("swept", "", goneWait) {
 		return &sandbox.StepError{Step: "sweep", Err: errors.New("the last run's files can't be removed")}
 	}
 	s.dirty = false
@@ -163,22 +166,22 @@ func (s *slot) kill() error {
 			return nil
 		}
 	}
-	s.pool.lastResort(s)
-	return &sandbox.StepError{Step: "kill", Err: errors.New("the reaper did not answer; everything was killed and is started anew")}
+	s.broken = true
+	return s.pool.lastResort(s)
 }
 
-// await reads the reaper's events until one of two kinds; false when it is gone
-// or says neither in time.
+// await reads the reaper's events until one of two kinds; false when it is gone,
+// reports a failure, or says neither in time.
 func (s *slot) await(kind, or string, wait time.Duration) bool {
 	timeout := time.After(wait)
 	for {
 		select {
 		case event, ok := <-s.reaper.Events:
-			if !ok {
+			if !ok || event.Kind == "failed" {
 				return false
 			}
 			if event.Kind == kind || event.Kind == or {
-				return event.Error == ""
+				return true
 			}
 		case <-timeout:
 			return false
@@ -189,22 +192,31 @@ func (s *slot) await(kind, or string, wait time.Duration) bool {
 // clean makes the slot empty after its worker was used, or found unfit. A reaper
 // that can't is replaced.
 func (s *slot) clean() {
-	used := s.used
-	s.used = false
-	_ = s.reaper.Kill(s.worker.PID) // ignored where the run has ended
-	if s.await("gone", "", goneWait) {
+	if s.emptied() {
 		s.closeWorker()
-		if used {
-			s.level.count()
+	} else {
+		if s.used && !s.broken {
+			s.pool.log.Error("slot not clean", "level", s.level.name, "slot", s.number)
+			if err := s.pool.lastResort(s); err != nil {
+				s.pool.log.Error("slot not clean", "err", err)
+			}
 		}
-		return
+		s.dirty = s.used
+		s.drop()
 	}
-	if used {
-		s.pool.log.Error("slot not clean", "level", s.level.name, "slot", s.number)
-		s.pool.lastResort(s)
-		s.dirty = true
+	s.used, s.broken = false, false
+}
+
+func (s *slot) emptied() bool {
+	_ = s.reaper.Kill(s.worker.PID) // ignored where the run has ended
+	if s.broken || !s.await("gone", "", goneWait) {
+		return false
 	}
-	s.drop()
+	if !s.used {
+		return true
+	}
+	s.level.count()
+	return s.sweep() == nil
 }
 
 func (s *slot) closeWorker() {

@@ -28,6 +28,7 @@ CONTROL = 3  # the control socket, in every role
 RULESETS = 100  # first of the descriptors that init made
 MAX_MESSAGE = 1 << 17
 MAX_FDS = 8
+FREEZE_ROUNDS = 100  # of one sweep; only programs that do nothing but fork need more than three
 MAX_FD = 1024  # a program starts with 0, 1, 2 and nothing else of ours
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -200,9 +201,9 @@ class Server:
 class Reaper(Server):
     """Owns a slot. Its one worker's descendants can end nowhere but here."""
 
-    def __init__(self, sock, fds, scoped, sweep):
+    def __init__(self, sock, fds, scoped):
         super().__init__(sock, fds)
-        self.scoped, self.swept = scoped, sweep
+        self.scoped = scoped
 
     def serve(self):
         try:
@@ -218,7 +219,7 @@ class Reaper(Server):
         self.clean()
 
     def on_kill(self, message, fds):
-        if message["pid"] and message["pid"] not in self.children:
+        if message["pid"] not in self.children:
             return  # it has ended meanwhile, and all with it
         self.kill()
         send(self.sock, "killed")
@@ -231,15 +232,18 @@ class Reaper(Server):
             freeze_and_sweep()
 
     def clean(self):
-        """Reap until ECHILD, the proof that a subreaper's run is gone; then its files."""
+        """Reap until ECHILD: the proof, at a subreaper, that a run is gone."""
         self.children.clear()
         wait_for_all()
+        send(self.sock, "gone")
+
+    def on_sweep(self, message, fds):
         try:
-            for top in self.swept:
+            for top in message["directories"]:
                 sweep(top)
-            send(self.sock, "gone")
+            send(self.sock, "swept")
         except OSError as error:
-            send(self.sock, "gone", error=f"sweep: {error.strerror}")
+            send_failure(self.sock, StepError("sweep", error.errno))
 
 
 def kill_domain():
@@ -253,26 +257,47 @@ def kill_domain():
 
 
 def freeze_and_sweep():
-    """Without the scope: stop all descendants, look again, kill; until none is left."""
+    """Without the scope: stop all descendants until no new one is found, then
+    kill them; again until none is left. What is stopped can't fork. Signals go
+    to process groups, so that a fork bomb stops as a whole; a program can't be
+    in a group of ours, since its worker has a session of its own."""
     while True:
-        found = descendants(os.getpid())
-        for pid in found:
-            signal_quietly(pid, signal.SIGSTOP)
-        for pid in descendants(os.getpid()):
-            signal_quietly(pid, signal.SIGKILL)
+        for group in freeze():
+            signal_group(group, signal.SIGKILL)
         if not reap_some():
             return
 
 
-def signal_quietly(pid, number):
+def freeze():
+    frozen, groups = set(), set()
+    for _ in range(FREEZE_ROUNDS):
+        found = descendants(os.getpid()) - frozen
+        if not found:
+            break
+        frozen |= found
+        fresh = {group_of(pid) for pid in found} - {None, os.getpgrp()}
+        for group in fresh:
+            signal_group(group, signal.SIGSTOP)
+        groups |= fresh
+    return groups
+
+
+def group_of(pid):
     try:
-        os.kill(pid, number)
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
+
+
+def signal_group(group, number):
+    try:
+        os.killpg(group, number)
     except ProcessLookupError:
         pass
 
 
 def descendants(pid):
-    found, todo = [], [pid]
+    found, todo = set(), [pid]
     while todo:
         parent = todo.pop()
         try:
@@ -280,7 +305,7 @@ def descendants(pid):
                 children = [int(text) for text in file.read().split()]
         except OSError:
             continue
-        found += children
+        found.update(children)
         todo += children
     return found
 
@@ -316,7 +341,7 @@ def be_server(sock, message, fds):
 def be_reaper(sock, message, fds):
     run_steps(message["steps"], fds)
     send(sock, "ready", pid=os.getpid())
-    Reaper(sock, fds, message["scoped"], message["sweep"]).serve()
+    Reaper(sock, fds, message["scoped"]).serve()
 
 
 def be_worker(sock, message, fds):

@@ -137,7 +137,8 @@ def execute(source, main):
         exec(compile(source, main.__file__, "exec", dont_inherit=True), main.__dict__)
         return 0, 0
     except BaseException as error:
-        return uncaught(error.with_traceback(users_frames(error.__traceback__)))
+        caught = error.with_traceback(users_frames(error.__traceback__))
+    return uncaught(caught)  # out here no exception is being handled, as a hook can see
 
 
 def users_frames(traceback):
@@ -162,28 +163,39 @@ def exit_status(code):
         return 0
     if isinstance(code, int):
         return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
-    try:
-        sys.stdout.flush()
-        print(code, file=sys.stderr)
-    except BaseException:
-        pass
+    quietly(lambda: sys.stdout.flush())
+    if getattr(sys, "stderr", None) is None:
+        quietly(lambda: complain(str(code)))
+    else:
+        quietly(lambda: sys.stderr.write(str(code)))
+    complain("\n")
     return 1
 
 
-def print_exception(error):
+def complain(text):
+    """As PySys_WriteStderr: on the descriptor where the stream is broken."""
     try:
-        sys.stdout.flush()
+        sys.stderr.write(text)
     except BaseException:
-        pass
+        quietly(lambda: os.write(2, text.encode(errors="backslashreplace")))
+
+
+def print_exception(error):
+    quietly(lambda: sys.stdout.flush())
     try:
-        sys.excepthook(type(error), error, error.__traceback__)
+        hook = sys.excepthook
+    except AttributeError:
+        complain("sys.excepthook is missing\n")
+        hook = sys.__excepthook__
+    try:
+        hook(type(error), error, error.__traceback__)
     except SystemExit as stop:
         return exit_status(stop.code)
     except BaseException as second:
-        hook = second.with_traceback(second.__traceback__.tb_next)
-        print("Error in sys.excepthook:", file=sys.stderr)
-        sys.__excepthook__(type(hook), hook, hook.__traceback__)
-        print("\nOriginal exception was:", file=sys.stderr)
+        complain("Error in sys.excepthook:\n")
+        second = second.with_traceback(second.__traceback__.tb_next)
+        sys.__excepthook__(type(second), second, second.__traceback__)
+        complain("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, error.__traceback__)
     return 1
 
@@ -250,6 +262,7 @@ class Ending:
 
 def finalize(own, before):
     """In CPython's order; true when the standard streams can't be flushed."""
+    sys.unraisablehook = UsersUnraisable(sys.unraisablehook)
     if before.threads_started():
         quietly(threading._shutdown)
     atexit._run_exitfuncs()
@@ -257,8 +270,12 @@ def finalize(own, before):
     for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         if hasattr(sys, name):
             setattr(sys, name, None)
+    if gc.isenabled():
+        gc.collect()  # what is left gets the order in which names refer to it
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
     clear_modules(own, before.modules)
-    return flush() or failed
+    quietly(lambda: sys.stdout.flush())
+    return failed
 
 
 def clear_modules(own, before):
@@ -304,15 +321,42 @@ def flush():
             if stream is not None and not stream.closed:
                 stream.flush()
         except BaseException as error:
-            failed = failed or stream is sys.stdout
-            quietly(sys.unraisablehook, Unraisable(error, stream))
+            failed = True
+            if stream is sys.stdout:
+                quietly(sys.unraisablehook, unraisable(error, stream))
     return failed
 
 
-class Unraisable:
-    def __init__(self, error, stream):
-        self.exc_type, self.exc_value, self.exc_traceback = type(error), error, None
-        self.err_msg, self.object = None, stream
+def unraisable(error, stream):
+    return Arguments((type(error), error, error.__traceback__.tb_next, None, stream))
+
+
+class Failing:
+    def __del__(self):
+        raise ValueError
+
+
+def arguments_type():
+    """The type that unraisable hooks insist on has no name: it must be caught."""
+    found = []
+    hook, sys.unraisablehook = sys.unraisablehook, lambda args: found.append(type(args))
+    Failing()
+    sys.unraisablehook = hook
+    return found[0]
+
+
+class UsersUnraisable:
+    """The program's hook, shown the program's frames only: a C function that fails
+    is given the frame that called it, and in the end that is ours."""
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def __call__(self, args):
+        trace = args.exc_traceback
+        while trace is not None and trace.tb_frame.f_globals is globals():
+            trace = trace.tb_next
+        self.hook(type(args)((args.exc_type, args.exc_value, trace, args.err_msg, args.object)))
 
 
 def quietly(function, *args):
@@ -320,3 +364,6 @@ def quietly(function, *args):
         function(*args)
     except BaseException:
         pass
+
+
+Arguments = arguments_type()
