@@ -51,26 +51,33 @@ func zipped() ([]byte, error) {
 
 // memfd holds data that no one can change any more.
 func memfd(name string, data []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	file, err := newMemfd(name)
 	if err != nil {
-		return nil, fmt.Errorf("memfd_create %s: %w", name, err)
-	}
-	file := os.NewFile(uintptr(fd), name)
-	if _, err := file.Write(data); err != nil {
-		file.Close()
 		return nil, err
 	}
-	const seals = unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
-	if _, err := unix.FcntlInt(file.Fd(), unix.F_ADD_SEALS, seals); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("fcntl F_ADD_SEALS %s: %w", name, err)
-	}
-	if _, err := file.Seek(0, 0); err != nil {
+	if err := fill(file, data); err != nil {
 		file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-// Source is a program's code as a descriptor that only its worker reads.
-func Source(code string) (*os.File, error) { return memfd("code", []byte(code)) }
+func newMemfd(name string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create %s: %w", name, err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// fill writes and seals; the position stays at the beginning.
+func fill(file *os.File, data []byte) error {
+	if _, err := file.WriteAt(data, 0); err != nil {
+		return err
+	}
+	const seals = unix.F_SEAL_WRITE | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+	if _, err := unix.FcntlInt(file.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+		return fmt.Errorf("fcntl F_ADD_SEALS %s: %w", file.Name(), err)
+	}
+	return nil
+}

@@ -18,6 +18,8 @@
 //	kill    {pid}                   to a reaper: answers killed, with every process
 //	                                of the run sent SIGKILL, then gone, when all are
 //	                                reaped. A pid that has ended is ignored
+//	rehearse                        to a reaper: touches the memory that a kill needs;
+//	                                answers rehearsed
 //	sweep   {directories}           to a reaper whose run is gone: answers swept
 //
 // Unasked come exit {pid, status, cpu_ms} when a child ended, from a reaper only

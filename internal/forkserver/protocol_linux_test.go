@@ -61,12 +61,15 @@ func TestPage(t *testing.T) {
 }
 
 func TestSourceIsSealed(t *testing.T) {
-	file, err := Source("print(1)")
+	pipes, err := NewPipes(-1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	if _, err := file.Write([]byte("x")); err == nil {
+	defer pipes.Close()
+	if err := fill(pipes.code, []byte("print(1)")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipes.code.WriteAt([]byte("x"), 0); err == nil {
 		t.Error("the program's source can be changed")
 	}
 }

@@ -41,15 +41,11 @@ func (p *Process) ForkWorker(spec WorkerSpec) (*Worker, error) {
 	if err != nil {
 		return nil, named("worker", err)
 	}
+	if err := p.conn.send(request{Op: "rehearse"}); err != nil {
+		c.Close()
+		return nil, named("reaper", err)
+	}
 	return &Worker{PID: pid, conn: c}, nil
-}
-
-// Streams are the four descriptors of a run, in the order of the hand-over.
-type Streams struct{ Code, Stdin, Stdout, Stderr int }
-
-// HandOver gives the worker its program. An error means that it did not start.
-func (w *Worker) HandOver(steps []sandbox.Step, s Streams) error {
-	return named("hand-over", w.conn.send(request{Steps: steps}, s.Code, s.Stdin, s.Stdout, s.Stderr))
 }
 
 // Failure is why the worker ended before the program started, or nil when it

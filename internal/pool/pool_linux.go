@@ -102,7 +102,11 @@ func (p *Pool) begin() error {
 	p.data.start = p.startData
 	p.meter = p.newMeter()
 	p.base.want()
-	if _, err := p.base.forkServer(p.ctx); err != nil {
+	server, err := p.base.forkServer(p.ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.sweepOld(server); err != nil {
 		return err
 	}
 	if err := p.budget(); err != nil {
@@ -113,7 +117,7 @@ func (p *Pool) begin() error {
 		if n >= slots {
 			l = p.data
 		}
-		s := &slot{number: n, pool: p, level: l, returned: make(chan func(), 1), dirty: n == 0}
+		s := &slot{number: n, pool: p, level: l, returned: make(chan func(), 1)}
 		p.keeping.Go(func() { s.keep(p.ctx) })
 	}
 	if err := p.selfTest(); err != nil {
@@ -155,7 +159,7 @@ func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, er
 			continue
 		}
 		res, err := s.execute(ctx, req)
-		if errors.Is(err, errNotStarted) {
+		if errors.Is(err, forkserver.ErrNotStarted) {
 			p.giveBack(s, func() {})
 			continue
 		}
@@ -163,7 +167,7 @@ func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, er
 		return res, err
 	}
 	p.running.Release(1)
-	return sandbox.Result{}, &sandbox.StepError{Step: "worker", Err: errNotStarted}
+	return sandbox.Result{}, &sandbox.StepError{Step: "worker", Err: forkserver.ErrNotStarted}
 }
 
 // admit waits for a turn, unless too many wait already.

@@ -17,27 +17,24 @@ import (
 type run struct {
 	slot    *slot
 	pool    *Pool
+	pipes   *forkserver.Pipes
 	out     *output
 	stdout  *stream
 	stderr  *stream
-	stdin   *os.File
 	watch   *watch
 	timeout time.Duration
 	started time.Time
 	exited  *forkserver.Event // what the reaper said of its main process
 }
 
-// errNotStarted means that the worker was unfit and the program has not begun.
-var errNotStarted = errors.New("the worker ended before it took the program")
-
 // execute hands the program over and waits for its end. Every process of the
 // run has been sent SIGKILL when it returns.
 func (s *slot) execute(ctx context.Context, req sandbox.Request) (sandbox.Result, error) {
-	r := &run{slot: s, pool: s.pool, timeout: req.Timeout, out: newOutput(s.pool.environment.Limits.OutputBytes)}
-	defer r.close()
 	s.pool.active.Add(1)
 	defer s.pool.active.Add(-1)
-	if err := r.handOver(req); err != nil {
+	r := s.newRun(req.Timeout)
+	defer r.pipes.Close()
+	if err := r.start(req); err != nil {
 		return sandbox.Result{}, err
 	}
 	end, err := r.wait(ctx)
@@ -50,74 +47,28 @@ func (s *slot) execute(ctx context.Context, req sandbox.Request) (sandbox.Result
 	return r.result(end)
 }
 
-// handOver opens the four descriptors and sends them. Our copies of the
-// program's ends are closed at once: end of file must mean that it has none left.
-func (r *run) handOver(req sandbox.Request) error {
-	code, err := forkserver.Source(req.Code)
-	if err != nil {
-		return err
-	}
-	defer code.Close()
-	owner := -1
-	if r.pool.posture.OwnUID {
-		owner = r.pool.posture.FirstUID + r.slot.number
-	}
-	stdin, theirIn, err := pipe(false, owner)
-	if err != nil {
-		return err
-	}
-	r.stdin = stdin
-	defer unix.Close(theirIn)
-	stdout, theirOut, err := pipe(true, owner)
-	if err != nil {
-		return err
-	}
-	r.stdout = newStream(stdout, &r.out.stdout)
-	defer unix.Close(theirOut)
-	stderr, theirErr, err := pipe(true, owner)
-	if err != nil {
-		return err
-	}
-	r.stderr = newStream(stderr, &r.out.stderr)
-	defer unix.Close(theirErr)
-	r.watch = r.pool.newWatch(r.slot.reaper.PID)
+func (s *slot) newRun(timeout time.Duration) *run {
+	r := &run{slot: s, pool: s.pool, pipes: s.pipes, timeout: timeout, watch: s.pool.newWatch(s.reaper.PID)}
+	r.out = newOutput(s.pool.environment.Limits.OutputBytes)
+	r.stdout = newStream(r.pipes.Stdout, &r.out.stdout)
+	r.stderr = newStream(r.pipes.Stderr, &r.out.stderr)
+	s.pipes = nil
+	return r
+}
+
+// start hands the program over.
+func (r *run) start(req sandbox.Request) error {
 	r.slot.used = true
 	r.started = time.Now()
-	err = r.slot.worker.HandOver(sandbox.CallSteps(req.Timeout),
-		forkserver.Streams{Code: int(code.Fd()), Stdin: theirIn, Stdout: theirOut, Stderr: theirErr})
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		return errNotStarted
-	}
-	if err != nil {
+	if err := r.slot.worker.HandOver(req.Code, r.pipes, sandbox.CallSteps(req.Timeout)); err != nil {
+		r.watch.stop()
+		r.slot.used = !errors.Is(err, forkserver.ErrNotStarted)
 		return err
 	}
-	go feed(stdin, req.Stdin)
+	go feed(r.pipes.Stdin, req.Stdin)
 	go r.stdout.read()
 	go r.stderr.read()
 	return nil
-}
-
-// pipe returns our end of a pipe, and theirs as a plain blocking descriptor that
-// its owner may open again by name (/dev/stdout).
-func pipe(ourRead bool, owner int) (*os.File, int, error) {
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, -1, &sandbox.StepError{Step: "pipe2", Err: err}
-	}
-	ours, theirs := fds[0], fds[1]
-	if !ourRead {
-		ours, theirs = fds[1], fds[0]
-	}
-	err := unix.SetNonblock(ours, true)
-	if err == nil && owner >= 0 {
-		err = unix.Fchown(theirs, owner, owner)
-	}
-	if err != nil {
-		unix.Close(ours)
-		unix.Close(theirs)
-		return nil, -1, &sandbox.StepError{Step: "pipe", Err: err}
-	}
-	return os.NewFile(uintptr(ours), "pipe"), theirs, nil
 }
 
 // feed writes stdin; a program that does not read it, or ends, is no failure.
@@ -216,17 +167,6 @@ func (r *run) status() (status, signal int) {
 		return 128 + int(w.Signal()), int(w.Signal())
 	}
 	return w.ExitStatus(), 0
-}
-
-func (r *run) close() {
-	for _, s := range []*stream{r.stdout, r.stderr} {
-		if s != nil {
-			s.file.Close()
-		}
-	}
-	if r.stdin != nil {
-		r.stdin.Close()
-	}
 }
 
 // stream reads one pipe into a capture until end of file, or until drained.

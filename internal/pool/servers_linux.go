@@ -58,6 +58,17 @@ func (p *Pool) preload(server *forkserver.Process, level string, modules []strin
 	return data, err
 }
 
+// sweepOld removes what an earlier server in this container left behind.
+func (p *Pool) sweepOld(server *forkserver.Process) error {
+	reaper, err := server.ForkReaper(p.posture.ReaperSteps(), p.posture.SignalScope)
+	if err != nil {
+		return err
+	}
+	s := &slot{pool: p, level: p.base, reaper: reaper}
+	defer s.drop()
+	return s.sweep()
+}
+
 // forkLastReaper makes the process that ends everything in the fork servers'
 // signal domain when its control socket closes: when we ask, or when we die.
 func (p *Pool) forkLastReaper(server *forkserver.Process) error {

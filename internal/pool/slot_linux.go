@@ -35,6 +35,7 @@ type slot struct {
 	of      *forkserver.Process // the fork server that the reaper came from
 	worker  *forkserver.Worker
 	page    *forkserver.Page
+	pipes   *forkserver.Pipes
 	guarded []int // pids that the worker's filter protects; see Pool.protected
 	used    bool  // the worker got a program
 	dirty   bool  // a run may have left files that no reaper swept
@@ -46,18 +47,7 @@ type slot struct {
 // keep is the life of a slot.
 func (s *slot) keep(ctx context.Context) {
 	defer s.drop()
-	for ctx.Err() == nil {
-		err := s.fill(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			s.pool.log.Warn("slot not filled", "level", s.level.name, "err", err)
-			s.level.failed(err)
-			s.drop()
-			sleep(ctx, retryWait)
-			continue
-		}
+	for s.refill(ctx) {
 		s.level.working()
 		if s.pool.active.Load() == 0 {
 			s.pool.measureIdle()
@@ -70,6 +60,10 @@ func (s *slot) keep(ctx context.Context) {
 		select {
 		case done := <-s.returned:
 			s.clean()
+			// The next run must not begin before the last one's files are gone.
+			if s.dirty && !s.refill(ctx) {
+				return
+			}
 			done()
 		case <-ctx.Done():
 			return
@@ -77,9 +71,29 @@ func (s *slot) keep(ctx context.Context) {
 	}
 }
 
+// refill tries until the slot holds a ready worker; false when ctx has ended.
+func (s *slot) refill(ctx context.Context) bool {
+	for {
+		err := s.fill(ctx)
+		if ctx.Err() != nil {
+			return false
+		}
+		if err == nil {
+			return true
+		}
+		s.pool.log.Warn("slot not filled", "level", s.level.name, "err", err)
+		s.level.failed(err)
+		s.drop()
+		sleep(ctx, retryWait)
+	}
+}
+
 // fill makes a reaper, where there is none or its fork server was replaced, and
 // a ready worker.
 func (s *slot) fill(ctx context.Context) error {
+	if s.worker != nil {
+		return nil
+	}
 	if s.level.resting() {
 		s.drop() // what it holds of the level's memory is given back too
 	}
@@ -124,20 +138,31 @@ func (s *slot) forkWorker() error {
 	if err != nil {
 		return err
 	}
+	s.closeWorker()
+	p := s.pool.posture
+	owner := -1
+	if p.OwnUID {
+		owner = p.FirstUID + s.number
+	}
+	if s.pipes, err = forkserver.NewPipes(owner); err != nil {
+		return err
+	}
 	if s.page, err = forkserver.NewPage(); err != nil {
 		return err
 	}
-	p := s.pool.posture
 	steps := p.WorkerSteps(sandbox.Worker{
-		Parent: s.reaper.PID, UID: p.FirstUID + s.number, InheritedData: s.level.inherited(),
+		Parent: s.reaper.PID, UID: owner, InheritedData: s.level.inherited(),
 		Filter: filter, Limits: s.pool.environment.Limits,
 	})
-	s.worker, err = s.reaper.ForkWorker(forkserver.WorkerSpec{
+	worker, err := s.reaper.ForkWorker(forkserver.WorkerSpec{
 		Steps: steps, Page: s.page.FD(), Directory: runDirectory(p.Temp),
 		Env: sandbox.WorkerEnv(p.Temp), FontList: s.pool.interpreter.FontList,
 	})
-	s.guarded = guarded
-	return err
+	if err != nil {
+		return err
+	}
+	s.worker, s.guarded = worker, guarded
+	return nil
 }
 
 // runDirectory has a name that no earlier run can know.
@@ -150,10 +175,15 @@ func runDirectory(temp string) string {
 // fresh reports whether the offered worker still waits, under a filter that
 // knows all our processes.
 func (s *slot) fresh() bool {
-	select {
-	case <-s.reaper.Events: // it said something: its worker ended; or it is gone
-		return false
-	default:
+	for quiet := false; !quiet; {
+		select {
+		case event := <-s.reaper.Events:
+			if event.Kind != "rehearsed" {
+				return false // its worker ended; or it is gone itself
+			}
+		default:
+			quiet = true
+		}
 	}
 	return s.pool.posture.SignalScope || slices.Equal(s.guarded, s.pool.protected())
 }
@@ -223,6 +253,10 @@ func (s *slot) closeWorker() {
 	if s.worker != nil {
 		s.worker.Close()
 		s.worker = nil
+	}
+	if s.pipes != nil {
+		s.pipes.Close()
+		s.pipes = nil
 	}
 	if s.page != nil {
 		s.page.Close()

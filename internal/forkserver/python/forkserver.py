@@ -218,6 +218,13 @@ class Reaper(Server):
         send(self.sock, "exit", pid=pid, status=status, cpu_ms=cpu_ms)
         self.clean()
 
+    def on_rehearse(self, message, fds):
+        """A fork has made every page of ours copy-on-write: touch those that a
+        kill will need, now and not when somebody waits for it."""
+        if self.scoped:
+            kill_domain(0)
+        send(self.sock, "rehearsed")
+
     def on_kill(self, message, fds):
         if message["pid"] not in self.children:
             return  # it has ended meanwhile, and all with it
@@ -246,12 +253,12 @@ class Reaper(Server):
             send_failure(self.sock, StepError("sweep", error.errno))
 
 
-def kill_domain():
-    """SIGKILL to everything in this Landlock signal domain but ourselves. The
+def kill_domain(number=signal.SIGKILL):
+    """A signal to everything in this Landlock signal domain but ourselves. The
     kernel walks the process list under a lock that fork(2) takes, so no process
     outruns it. Scope: Linux 6.12."""
     try:
-        os.kill(-1, signal.SIGKILL)
+        os.kill(-1, number)
     except (ProcessLookupError, PermissionError):
         pass  # nobody there; EPERM when only strangers are
 

@@ -43,6 +43,7 @@ def prepare(message, page):
     rehearse_end()
     own = [fresh_main(directory)]
     before = Before()
+    gc.freeze()  # so that the collection at exit looks at the program's objects only
     return lambda source: ended(own, before, source)
 
 
