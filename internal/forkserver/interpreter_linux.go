@@ -17,12 +17,46 @@ import (
 
 // Interpreter is what the configured python says of itself.
 type Interpreter struct {
-	Executable string           // absolute; a shim is resolved
-	Version    string           // "3.13.5"
-	Dirs       []string         // what it reads from
-	Files      []string         // the executable behind the links
-	Modules    []sandbox.Module // those of the six that are installed
-	FontList   string           // matplotlib's prebuilt font list, or empty
+	Executable string    // absolute; a shim is resolved
+	Version    string    // "3.13.5"
+	Dirs       []string  // what it reads from
+	Files      []string  // the executable behind the links
+	Packages   []Package // the declared six
+	FontList   string    // matplotlib's prebuilt font list, or empty
+}
+
+// Package is a declared package: its distribution ("Pillow"), the name to import
+// ("PIL") and the version, empty where it is not installed.
+type Package struct{ Name, Import, Version string }
+
+// Installed are the packages that a program can import.
+func (i Interpreter) Installed() []sandbox.Module {
+	var found []sandbox.Module
+	for _, p := range i.Packages {
+		if p.Version != "" {
+			found = append(found, sandbox.Module{Name: p.Name, Version: p.Version})
+		}
+	}
+	return found
+}
+
+// Missing names the others.
+func (i Interpreter) Missing() []string {
+	var missing []string
+	for _, p := range i.Packages {
+		if p.Version == "" {
+			missing = append(missing, p.Name)
+		}
+	}
+	return missing
+}
+
+// Importable leaves out the modules of packages that are not installed.
+func (i Interpreter) Importable(modules []string) []string {
+	return slices.DeleteFunc(slices.Clone(modules), func(module string) bool {
+		top, _, _ := strings.Cut(module, ".")
+		return slices.ContainsFunc(i.Packages, func(p Package) bool { return p.Import == top && p.Version == "" })
+	})
 }
 
 // FontCache is the directory of the font list, or empty.

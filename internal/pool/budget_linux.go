@@ -3,7 +3,6 @@ package pool
 import (
 	"fmt"
 	"os"
-	"strings"
 )
 
 const (
@@ -70,27 +69,6 @@ func (p *Pool) budget() error {
 }
 
 func (p *Pool) noData() bool { return p.dataless }
-
-// installed leaves out what the interpreter does not have.
-func (p *Pool) installed(modules []string) []string {
-	have := map[string]bool{}
-	for _, m := range p.environment.Modules {
-		have[strings.ToLower(m.Name)] = true
-	}
-	distribution := map[string]string{"PIL": "pillow", "yaml": "pyyaml"}
-	var found []string
-	for _, module := range modules {
-		top, _, _ := strings.Cut(module, ".")
-		name := top
-		if d, ok := distribution[top]; ok {
-			name = d
-		}
-		if have[name] {
-			found = append(found, module)
-		}
-	}
-	return found
-}
 
 // measureIdle records what is used while nothing runs.
 func (p *Pool) measureIdle() {

@@ -71,6 +71,9 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	if missing := interpreter.Missing(); len(missing) > 0 {
+		c.Log.Warn("packages missing: programs can't import them", "python", c.Python, "missing", missing)
+	}
 	posture, err := sandbox.Choose(c.Isolation, sandbox.Probe(c.MaskABI))
 	if err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 	ctx, stop := context.WithCancel(ctx)
 	p := &Pool{
 		log: c.Log, ctx: ctx, stop: stop, posture: posture, interpreter: interpreter,
-		environment: sandbox.Environment{Python: interpreter.Version, Modules: interpreter.Modules,
+		environment: sandbox.Environment{Python: interpreter.Version, Modules: interpreter.Installed(),
 			Posture: posture.Name, Limits: c.Limits},
 		running: semaphore.NewWeighted(int64(c.Concurrency)), queue: int64(c.Queue),
 		guarded: map[int]bool{1: true, os.Getpid(): true}, filters: map[string][]byte{},
@@ -175,11 +178,14 @@ func (p *Pool) admit(ctx context.Context) error {
 	if p.running.TryAcquire(1) {
 		return nil
 	}
-	if p.waiting.Add(1) > p.queue {
-		p.waiting.Add(-1)
-		return sandbox.ErrBusy
+	limit := p.queue
+	if p.active.Load() == 0 { // the last run is being cleaned away: that is no queue
+		limit = max(limit, 1)
 	}
 	defer p.waiting.Add(-1)
+	if p.waiting.Add(1) > limit {
+		return sandbox.ErrBusy
+	}
 	return p.running.Acquire(ctx, 1)
 }
 

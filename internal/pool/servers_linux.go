@@ -42,7 +42,7 @@ func (p *Pool) startData(ctx context.Context) (*forkserver.Process, int64, error
 	if err != nil {
 		return nil, 0, err
 	}
-	data, err := p.preload(server, "data", p.installed(dataModules))
+	data, err := p.preload(server, "data", p.interpreter.Importable(dataModules))
 	if err != nil {
 		server.Close()
 		return nil, 0, err

@@ -39,7 +39,7 @@ type Support struct {
 	Bounding     int      // with CAP_SETPCAP the number of capabilities that the kernel knows, else 0
 	Writable     []string // of /tmp and /dev/shm those that are tmpfs, without a mount below
 	UIDs         int      // ids mapped in this user namespace, from 0 on
-	PID          int      // of the server: tells apart the uids of two servers on one host
+	Nonce        int      // random: tells apart the uids of two servers on one host
 	Container    bool     // own pid namespace in which every visible process is ours or PID 1
 	ContainerErr string   // why not
 }
@@ -96,7 +96,7 @@ func Choose(isolation string, have Support) (Posture, error) {
 			Hint:   "add --tmpfs /tmp:rw,noexec,nosuid,size=64m,nr_inodes=8192",
 		}
 	}
-	uid := firstUID(have.UIDs, have.PID)
+	uid := firstUID(have.UIDs, have.Nonce)
 	if have.Root && uid == 0 {
 		return Posture{}, &Refusal{
 			Reason: "landlock: this user namespace maps too few ids to give a program one of its own",
@@ -121,13 +121,13 @@ func Choose(isolation string, have Support) (Posture, error) {
 const MaxSlots = 16
 
 // firstUID is the first of MaxSlots uids that nothing else uses: far above what
-// adduser, systemd and subuid ranges give out, and apart for every server pid
-// (at most 22 bits). A container that maps only 65,536 ids gets its own near the end.
-func firstUID(mapped, pid int) int {
-	const far, near = 0x70000000, 61184
+// adduser, systemd and subuid ranges give out, one of four million places. A
+// container that maps only 65,536 ids gets its own near the end of those.
+func firstUID(mapped, nonce int) int {
+	const far, near, places = 0x70000000, 61184, 1 << 22
 	switch {
-	case mapped > far+1<<26:
-		return far + (pid&(1<<22-1))*MaxSlots
+	case mapped >= far+places*MaxSlots:
+		return far + nonce%places*MaxSlots
 	case mapped >= near+MaxSlots:
 		return near
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -10,11 +11,11 @@ import (
 
 // What typical hosts give.
 var (
-	bareRoot = Support{LandlockABI: 7, Root: true, SetID: true, Mount: true, Bounding: 41, UIDs: 1<<31 - 1, PID: 300,
+	bareRoot = Support{LandlockABI: 7, Root: true, SetID: true, Mount: true, Bounding: 41, UIDs: 1<<31 - 1, Nonce: 300,
 		ContainerErr: "the pid namespace is the host's"}
 	bareUser   = Support{LandlockABI: 7, ContainerErr: "the pid namespace is the host's", Writable: []string{"/dev/shm"}}
 	container  = Support{LandlockABI: 7, Container: true, Writable: []string{"/tmp", "/dev/shm"}, UIDs: 1<<31 - 1}
-	dockerRoot = Support{LandlockABI: 7, Container: true, Root: true, SetID: true, Bounding: 41, UIDs: 1<<31 - 1, PID: 1,
+	dockerRoot = Support{LandlockABI: 7, Container: true, Root: true, SetID: true, Bounding: 41, UIDs: 1<<31 - 1, Nonce: 1,
 		Writable: []string{"/dev/shm"}}
 )
 
@@ -96,15 +97,18 @@ func TestChooseUnknownIsolation(t *testing.T) {
 // No uid of a program is root's, and no two servers on a host share one.
 func TestFirstUID(t *testing.T) {
 	seen := map[int]int{}
-	for pid := 1; pid < 1<<22; pid += 4099 {
-		first := firstUID(1<<32-1, pid)
+	for nonce := 0; nonce < 1<<22; nonce += 4099 {
+		first := firstUID(1<<31-1, nonce)
 		if first < 1<<30 || first+MaxSlots > 1<<31 {
-			t.Fatalf("firstUID(all, %d) = %d, out of the range of ids", pid, first)
+			t.Fatalf("firstUID(all, %d) = %d, out of the range of ids", nonce, first)
 		}
 		if other, ok := seen[first]; ok {
-			t.Fatalf("pids %d and %d share uid %d", other, pid, first)
+			t.Fatalf("nonces %d and %d share uid %d", other, nonce, first)
 		}
-		seen[first] = pid
+		seen[first] = nonce
+	}
+	if got := firstUID(1<<31-1, math.MaxInt); got+MaxSlots > 1<<31 {
+		t.Errorf("firstUID(all, max) = %d, out of the range of ids", got)
 	}
 	if got := firstUID(1000, 5); got != 0 {
 		t.Errorf("firstUID(1000 ids) = %d, want 0", got)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,7 +28,7 @@ func Probe(maskABI int) Support {
 		Mount:    capable(unix.CAP_SYS_ADMIN),
 		Writable: tmpfsMounts("/tmp", "/dev/shm"),
 		UIDs:     mappedIDs(),
-		PID:      os.Getpid(),
+		Nonce:    rand.Int(),
 	}
 	if capable(unix.CAP_SETPCAP) {
 		have.Bounding = knownCapabilities()

@@ -16,15 +16,15 @@ PACKAGES = {
 }
 
 
-def versions():
-    found = []
-    for distribution, module in PACKAGES.items():
-        try:
-            if importlib.util.find_spec(module):
-                found.append({"Name": distribution, "Version": importlib.metadata.version(distribution)})
-        except (ImportError, ValueError):
-            pass
-    return found
+def packages():
+    return [{"Name": name, "Import": module, "Version": version(name, module)} for name, module in PACKAGES.items()]
+
+
+def version(distribution, module):
+    try:
+        return importlib.metadata.version(distribution) if importlib.util.find_spec(module) else ""
+    except (ImportError, ValueError):
+        return ""
 
 
 def font_list():
@@ -48,7 +48,7 @@ print(
             "Version": ".".join(map(str, sys.version_info[:3])),
             "Dirs": directories(),
             "Files": [os.path.realpath(sys.executable)],
-            "Modules": versions(),
+            "Packages": packages(),
             "FontList": font_list(),
         }
     )

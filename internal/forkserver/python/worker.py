@@ -34,6 +34,7 @@ def prepare(message, page):
     sys.path.insert(0, directory)
     sys.stdout.reconfigure(line_buffering=True)
     reseed()
+    prefer_fork()
     os.umask(0o022)
     for name in OURS:
         sys.modules.pop(name, None)
@@ -72,6 +73,14 @@ def reseed():
         sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None
+
+
+def prefer_fork():
+    """From Python 3.14 on the default is forkserver, which needs a unix socket."""
+    context = sys.modules.get("multiprocessing.context")
+    default = getattr(context, "_default_context", None)
+    if sys.version_info >= (3, 14) and default is not None:
+        default._default_context = default.get_context("fork")
 
 
 def rehearse_end():
