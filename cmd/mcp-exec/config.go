@@ -14,19 +14,19 @@ import (
 // flags are the settings as text. Each has an environment variable of the same
 // name, MCP_EXEC_MAX_TIMEOUT_S for --max-timeout-s. Empty is the default.
 type flags struct {
-	Transport      string `help:"How clients speak to the server: stdio." default:"stdio" placeholder:"NAME"`
-	DefaultTimeout string `name:"default-timeout-s" help:"Wall-clock limit in seconds when the caller names none." default:"30" placeholder:"N"`
-	MaxTimeout     string `name:"max-timeout-s" help:"Ceiling in seconds for what a caller may ask." default:"300" placeholder:"N"`
-	MaxOutput      string `name:"max-output-bytes" help:"Cap on stdout and stderr together." default:"1048576" placeholder:"N"`
-	MaxStdin       string `name:"max-stdin-bytes" help:"Cap on stdin." default:"1048576" placeholder:"N"`
-	MaxCode        string `name:"max-code-bytes" help:"Cap on code." default:"1048576" placeholder:"N"`
-	Python         string `help:"Interpreter, used exactly as given." default:"python3" placeholder:"COMMAND"`
-	Isolation      string `help:"Posture: auto, or a name; refuse to start with less." default:"auto" placeholder:"NAME"`
-	Concurrency    string `help:"Runs at once." default:"1" placeholder:"N"`
-	MaxQueue       string `help:"Calls that may wait; more are refused at once." default:"64" placeholder:"N"`
-	Memory         string `name:"memory-bytes" help:"Memory of one run, or what the container leaves." default:"268435456" placeholder:"N"`
-	MaxPids        string `help:"Processes and threads of one run." default:"64" placeholder:"N"`
-	Workspace      string `name:"workspace-bytes" help:"Size of the working and temp directory together." default:"67108864" placeholder:"N"`
+	Transport      string `help:"How clients speak to the server: stdio. Default: ${default}." default:"stdio" placeholder:"NAME"`
+	DefaultTimeout string `name:"default-timeout-s" help:"Wall-clock limit in seconds when the caller names none. Default: ${default}." default:"30" placeholder:"N"`
+	MaxTimeout     string `name:"max-timeout-s" help:"Ceiling in seconds for what a caller may ask. Default: ${default}." default:"300" placeholder:"N"`
+	MaxOutput      string `name:"max-output-bytes" help:"Cap on stdout and stderr together. Default: ${default}." default:"1048576" placeholder:"N"`
+	MaxStdin       string `name:"max-stdin-bytes" help:"Cap on stdin. Default: ${default}." default:"1048576" placeholder:"N"`
+	MaxCode        string `name:"max-code-bytes" help:"Cap on code. Default: ${default}." default:"1048576" placeholder:"N"`
+	Python         string `help:"Interpreter, used exactly as given. Default: ${default}." default:"python3" placeholder:"COMMAND"`
+	Isolation      string `help:"Posture: auto, or a name; refuse to start with less. Default: ${default}." default:"auto" placeholder:"NAME"`
+	Concurrency    string `help:"Runs at once. Default: ${default}." default:"1" placeholder:"N"`
+	MaxQueue       string `help:"Calls that may wait; more are refused at once. Default: ${default}." default:"64" placeholder:"N"`
+	Memory         string `name:"memory-bytes" help:"Memory of one run, or what the container leaves. Default: ${default}." default:"268435456" placeholder:"N"`
+	MaxPids        string `help:"Processes and threads of one run. Default: ${default}." default:"64" placeholder:"N"`
+	Workspace      string `name:"workspace-bytes" help:"Size of the working and temp directory together. Default: ${default}." default:"67108864" placeholder:"N"`
 }
 
 // config is what the flags say, checked.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,6 +27,7 @@ type Process struct {
 
 	conn *conn
 	cmd  *exec.Cmd // of the first fork server: ours to wait for
+	once sync.Once // the waiting
 }
 
 // Start runs the init process, which builds the outer sandbox and becomes the
@@ -176,9 +178,12 @@ func (p *Process) fork(r request, fds ...int) (*conn, int, error) {
 // Close ends the process and everything that it forked. It waits a bounded time.
 func (p *Process) Close() {
 	p.conn.Close()
-	if p.cmd == nil {
-		return
+	if p.cmd != nil {
+		p.once.Do(p.reap)
 	}
+}
+
+func (p *Process) reap() {
 	timer := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
 	defer timer.Stop()
 	_ = waitChild(p.cmd)

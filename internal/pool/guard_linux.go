@@ -35,7 +35,7 @@ func (p *Pool) protected() []int {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	pids := make([]int, 0, len(p.guarded))
+	pids := ownThreads()
 	for pid := range p.guarded {
 		pids = append(pids, pid)
 	}
@@ -45,9 +45,6 @@ func (p *Pool) protected() []int {
 
 // filter is the seccomp program of a worker.
 func (p *Pool) filter(guarded []int) ([]byte, error) {
-	if guarded != nil {
-		guarded = append(slices.Clip(guarded), ownThreads()...)
-	}
 	key := fmt.Sprint(guarded)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,8 +19,7 @@ type level struct {
 
 	mu     sync.Mutex // protects what follows; held while a fork server starts
 	server *forkserver.Process
-	ended  chan struct{} // closed when server has ended
-	data   int64         // VmData that its workers inherit, bytes
+	data   int64 // VmData that its workers inherit, bytes
 
 	state    sync.Mutex // protects what follows
 	wanted   chan struct{}
@@ -66,20 +65,19 @@ func (l *level) forkServer(ctx context.Context) (*forkserver.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.server, l.data, l.ended = server, data, make(chan struct{})
+	l.server, l.data = server, data
 	l.pool.protect(server.PID)
 	server.Watch()
-	go l.watch(ctx, server, l.ended)
+	go l.watch(ctx, server)
 	l.pool.log.Info("fork server ready", "level", l.name, "pid", server.PID, "ms", time.Since(begin).Milliseconds())
 	return server, nil
 }
 
 // watch reads what the fork server says until it is gone.
-func (l *level) watch(ctx context.Context, server *forkserver.Process, ended chan struct{}) {
+func (l *level) watch(ctx context.Context, server *forkserver.Process) {
 	for event := range server.Events {
 		l.pool.log.Debug("fork server", "level", l.name, "event", event.Kind, "pid", event.PID, "status", event.Status, "err", event.Error)
 	}
-	close(ended)
 	l.suspect(server)
 	if ctx.Err() != nil {
 		return
@@ -147,18 +145,6 @@ func (l *level) resting() bool {
 	l.state.Lock()
 	defer l.state.Unlock()
 	return !l.isWanted
-}
-
-// gone is closed when the present fork server has ended; at once if there is none.
-func (l *level) gone() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.server == nil {
-		closed := make(chan struct{})
-		close(closed)
-		return closed
-	}
-	return l.ended
 }
 
 func (l *level) inherited() int64 {

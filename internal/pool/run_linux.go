@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -91,7 +92,9 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 			stderr = nil
 		case event, ok := <-r.slot.reaper.Events:
 			if !ok {
-				return causeNone, &sandbox.StepError{Step: "reaper", Err: errors.New("it ended during the run")}
+				r.slot.broken = true
+				lost := &sandbox.StepError{Step: "reaper", Err: errors.New("it ended during the run")}
+				return causeNone, cmp.Or(r.pool.lastResort(r.slot), error(lost))
 			}
 			if event.Kind == "exit" {
 				r.exited = &event

@@ -51,6 +51,8 @@ func (p *Pool) startData(ctx context.Context) (*forkserver.Process, int64, error
 }
 
 func (p *Pool) preload(server *forkserver.Process, level string, modules []string) (int64, error) {
+	// Who stops the server does not wait for libraries to load.
+	defer context.AfterFunc(p.ctx, server.Close)()
 	data, missing, err := server.Preload(modules, p.interpreter.FontCache())
 	for name, reason := range missing {
 		p.log.Warn("module not preloaded", "level", level, "module", name, "err", reason)
@@ -96,22 +98,16 @@ func (p *Pool) closeLastReapers(keep int) {
 // lastResort kills everything that could belong to a run, where its reaper did
 // not. An error says that even this can't be shown to have worked.
 func (p *Pool) lastResort(s *slot) error {
-	p.log.Error("last resort: killing all fork servers and workers", "slot", s.number)
-	gone := p.base.gone()
-	switch {
-	case p.posture.SignalScope:
-		p.closeLastReapers(0)
-	case p.posture.OwnUID:
+	p.log.Error("last resort: killing all processes that may be a program's", "slot", s.number)
+	if p.posture.OwnUID {
 		return killUID(p.posture.FirstUID + s.number)
-	default: // everything in this pid namespace but ourselves and its init
-		_ = unix.Kill(-1, unix.SIGKILL)
 	}
-	select {
-	case <-gone: // killed with the rest
-		return nil
-	case <-time.After(killWait):
-		return &sandbox.StepError{Step: "kill", Err: errors.New("the run may not have ended; everything is started anew")}
+	// Everything in this container's pid namespace but ourselves and its init,
+	// the fork servers too: they are started anew. See kill(2) on pid -1.
+	if err := unix.Kill(-1, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+		return &sandbox.StepError{Step: "kill", Err: err}
 	}
+	return nil
 }
 
 // renew replaces the fork servers, between two runs: all of them, or those that

@@ -207,6 +207,9 @@ func (s *slot) await(kind, or string, wait time.Duration) bool {
 	for {
 		select {
 		case event, ok := <-s.reaper.Events:
+			if event.Kind == "failed" {
+				s.pool.log.Error("reaper", "step", event.Step, "errno", event.Errno, "err", event.Error)
+			}
 			if !ok || event.Kind == "failed" {
 				return false
 			}

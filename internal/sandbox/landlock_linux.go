@@ -52,9 +52,12 @@ func workerRuleset(abi int, read ReadList, writable []string) (int, error) {
 	return newRuleset(c, rules...)
 }
 
-// serverRuleset only closes the signal domain.
+// serverRuleset only closes the signal domain. Renaming between directories must
+// be granted all the same: a layer that does not speak of it denies it as soon
+// as a layer above handles files.
 func serverRuleset() (int, error) {
-	return newRuleset(landlock.Config{Scoped: ll.ScopeSignal})
+	c := landlock.Config{HandledAccessFS: ll.AccessFSRefer, Scoped: ll.ScopeSignal}
+	return newRuleset(c, landlock.PathAccess(ll.AccessFSRefer, "/"))
 }
 
 func newRuleset(c landlock.Config, rules ...landlock.Rule) (int, error) {

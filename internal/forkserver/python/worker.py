@@ -216,7 +216,7 @@ def reason(error):
         found = reason_of(error)
         if found or error is None:
             return found
-        error = error.__cause__ or error.__context__
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return 0
 
 
@@ -240,11 +240,20 @@ def reason_of_errno(error):
         return NO_NETWORK
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return DISK_FULL
-    if error.errno == errno.EAGAIN and error.filename is None:
+    if error.errno == errno.EAGAIN and not can_fork():
         return NO_PROCESS
     if error.errno == errno.ENOMEM:
         return NO_MEMORY
     return 0
+
+
+def can_fork():
+    """EAGAIN has many causes. PyDLL keeps other threads and fork handlers out of it."""
+    libc = ctypes.PyDLL(None)
+    pid = libc.fork()
+    if pid == 0:
+        libc._exit(0)
+    return pid > 0
 
 
 # ---- the end ------------------------------------------------------------------------
