@@ -204,12 +204,17 @@ class Reaper(Server):
     def __init__(self, sock, fds, scoped):
         super().__init__(sock, fds)
         self.scoped = scoped
+        self.workers = set()  # also those that have been reaped: their group may live on
 
     def serve(self):
         try:
             super().serve()
         finally:
             self.kill()  # the server is gone: so is the run
+
+    def on_fork(self, message, fds):
+        super().on_fork(message, fds)
+        self.workers = set(self.children)
 
     def child_ended(self, pid, status, usage):
         """The worker's main process ended, so the run has: nothing may outlive it."""
@@ -236,7 +241,7 @@ class Reaper(Server):
         if self.scoped:
             kill_domain()
         else:
-            freeze_and_sweep()
+            freeze_and_sweep(self.workers)
 
     def clean(self):
         """Reap until ECHILD: the proof, at a subreaper, that a run is gone."""
@@ -263,11 +268,13 @@ def kill_domain(number=signal.SIGKILL):
         pass  # nobody there; EPERM when only strangers are
 
 
-def freeze_and_sweep():
-    """Without the scope: stop all descendants until no new one is found, then
+def freeze_and_sweep(workers):
+    """Without the scope: kill the workers' own groups, then stop all descendants until no new one is found, then
     kill them; again until none is left. What is stopped can't fork. Signals go
     to process groups, so that a fork bomb stops as a whole; a program can't be
     in a group of ours, since its worker has a session of its own."""
+    for pid in workers:
+        signal_group(pid, signal.SIGKILL)
     while True:
         for group in freeze():
             signal_group(group, signal.SIGKILL)
