@@ -20,7 +20,7 @@ func TestLint(t *testing.T) {
 		{"global set in a function", "def f():\n    global n\n    n = 1\n\n\nprint(n)\n", ""},
 		{"syntax error", "def f(:\n", "line 1: invalid syntax"},
 		{"warning", "x = '\\d'\n", "line 1: "},
-		{"name in a function", "def f():\n    return nmae\n", "nmae is not defined"},
+		{"name in a function", "def f():\n    return naem\n", "naem is not defined"},
 		{"name of a class's own", "class C:\n    n = 1\n\n    def f(self):\n        return n\n", "n is not defined"},
 		{"import", "import os as system\n", "system is imported and not used"},
 	}

@@ -2,15 +2,18 @@ package pool
 
 import (
 	"fmt"
-	"os"
+
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
 const (
 	dataFootprint = 100 << 20 // bytes that the level "data" with two ready workers takes
 	reserve       = 24 << 20  // bytes kept free below a container's limit
 	minMemory     = 32 << 20  // bytes that a run must have
-	spareProcs    = 8         // processes kept free below a container's limit
-	minProcs      = 8
+
+	ownProcesses   = 4*slots + 1 // reapers, workers and "data", when all are there
+	spareProcesses = 8           // kept free below a container's limit
+	minProcesses   = 8           // that a run must have
 )
 
 // newMeter prefers the container's own control group, which misses nothing.
@@ -20,55 +23,53 @@ func (p *Pool) newMeter() meter {
 			return group
 		}
 	}
-	return &tree{mounts: p.posture.Writable[:1], root: p.anyPID}
+	return &tree{mounts: p.posture.Writable[:1]}
 }
 
-// anyPID is a process that sees the run's mounts.
-func (p *Pool) anyPID() int {
-	p.base.mu.Lock()
-	defer p.base.mu.Unlock()
-	if p.base.server != nil {
-		return p.base.server.PID
-	}
-	return os.Getpid()
-}
-
-// budget lowers the limits to what the container leaves. Too little memory for
-// the data libraries: they are not preloaded; too little for a run: an error.
+// budget lowers the limits to what the container leaves.
 func (p *Pool) budget() error {
 	p.measureIdle()
 	group, ok := p.meter.(*cgroup)
 	if !ok {
 		return nil
 	}
-	limits := &p.environment.Limits
-	if group.memoryLimit > 0 {
-		left := group.memoryLimit - p.idleUsage().memory - reserve
-		if left-dataFootprint >= minMemory {
-			left -= dataFootprint
-		} else {
-			p.log.Warn("data libraries not preloaded: the container's memory is too small", "limit_bytes", group.memoryLimit)
-			p.environment.Limits.MemoryBytes = min(limits.MemoryBytes, left)
-			p.dataless = true
-		}
-		if left < minMemory {
-			return fmt.Errorf("memory: the container's limit of %d bytes leaves a run %d, less than %d: raise --memory",
-				group.memoryLimit, left, minMemory)
-		}
-		limits.MemoryBytes = min(limits.MemoryBytes, left)
+	limits, withData, err := fit(p.environment.Limits, group, p.idleUsage())
+	if err != nil {
+		return err
 	}
-	if group.pidsLimit > 0 {
-		left := int(group.pidsLimit) - p.idleUsage().processes - 4*slots - spareProcs
-		if left < minProcs {
-			return fmt.Errorf("processes: the container's limit of %d leaves a run %d, less than %d: raise --pids-limit",
-				group.pidsLimit, left, minProcs)
-		}
-		limits.Processes = min(limits.Processes, left)
+	p.environment.Limits, p.dataless = limits, !withData
+	if p.dataless {
+		p.log.Warn("data libraries not preloaded: the container's memory is too small", "limit_bytes", group.memoryLimit)
 	}
 	return nil
 }
 
-func (p *Pool) noData() bool { return p.dataless }
+// fit is what a container's limits leave of a run's, beside what is used while
+// nothing runs and what the data libraries will take. Too little memory for
+// those: they are not preloaded. Too little for a run: an error. A limit of 0 is none.
+func fit(l sandbox.Limits, group *cgroup, idle usage) (fitted sandbox.Limits, withData bool, err error) {
+	withData = true
+	if group.memoryLimit > 0 {
+		left := group.memoryLimit - idle.memory - reserve
+		if withData = left-dataFootprint >= minMemory; withData {
+			left -= dataFootprint
+		}
+		if left < minMemory {
+			return l, false, fmt.Errorf("memory: the container's limit of %d bytes leaves a run %d, less than %d: raise --memory",
+				group.memoryLimit, max(left, 0), int64(minMemory))
+		}
+		l.MemoryBytes = min(l.MemoryBytes, left)
+	}
+	if group.pidsLimit > 0 {
+		left := int(group.pidsLimit) - idle.processes - ownProcesses - spareProcesses
+		if left < minProcesses {
+			return l, false, fmt.Errorf("processes: the container's limit of %d leaves a run %d, less than %d: raise --pids-limit",
+				group.pidsLimit, max(left, 0), minProcesses)
+		}
+		l.Processes = min(l.Processes, left)
+	}
+	return l, withData, nil
+}
 
 // measureIdle records what is used while nothing runs.
 func (p *Pool) measureIdle() {

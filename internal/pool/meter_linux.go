@@ -83,19 +83,22 @@ func (c *cgroup) kills() int64 {
 // tree measures a run where there is no such group: what its processes have
 // dirtied of their own, and what lies in the tmpfs mounts that are the run's.
 type tree struct {
-	root   func() int // pid whose mount namespace holds the mounts
 	mounts []string
 }
 
+// measure sees the mounts as the reaper does; reaper 0 is an empty slot.
 func (t *tree) measure(reaper int) (usage, error) {
 	var u usage
+	if reaper == 0 {
+		return u, nil
+	}
 	for _, pid := range descendants(reaper) {
 		u.memory += privateDirty(pid)
 		u.processes += threads(pid)
 	}
 	for _, mount := range t.mounts {
 		var fs unix.Statfs_t
-		if err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", t.root(), mount), &fs); err == nil {
+		if err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", reaper, mount), &fs); err == nil {
 			u.memory += int64(fs.Blocks-fs.Bfree) * fs.Bsize
 		}
 	}

@@ -140,7 +140,7 @@ func (p *Pool) Posture() sandbox.Posture { return p.posture }
 
 // Prepare loads the data libraries in the background.
 func (p *Pool) Prepare() {
-	if len(p.environment.Modules) > 0 && !p.noData() {
+	if len(p.environment.Modules) > 0 && !p.dataless {
 		p.data.want()
 	}
 }
@@ -190,7 +190,7 @@ func (p *Pool) admit(ctx context.Context) error {
 }
 
 func (p *Pool) levelFor(code string) *level {
-	if !wantsData(code) || len(p.environment.Modules) == 0 || p.noData() || p.data.failure() != nil {
+	if !wantsData(code) || len(p.environment.Modules) == 0 || p.dataless || p.data.failure() != nil {
 		return p.base
 	}
 	return p.data

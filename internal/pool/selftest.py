@@ -5,11 +5,13 @@ import errno
 import os
 import socket
 
-import colorsys  # not preloaded: the worker itself must be able to read the library
+import colorsys  # noqa: F401, not preloaded: the worker itself must be able to read the library
 
 server, bounding = input().split()
 server = int(server)
 libc = ctypes.CDLL(None, use_errno=True)
+PRLIMIT64, PTRACE = (302, 101) if os.uname().machine == "x86_64" else (261, 117)
+PTRACE_SEIZE = 0x4206  # attaches without a stop
 
 
 def forbidden(what, attempt):
@@ -33,6 +35,7 @@ def capabilities(name):
 
 def write_file(path):
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    os.unlink(path)
 
 
 def connect(family):
@@ -53,13 +56,13 @@ for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_VSO
     forbidden(f"socket({family!r})", lambda: connect(family))
 for pid in {server, os.getppid()}:
     for name in ("environ", "mem", "maps", "auxv"):
-        forbidden(f"read of the server's {name}", lambda: open(f"/proc/{pid}/{name}", "rb").read(1))
+        forbidden(f"read of the server's {name}", lambda: os.close(os.open(f"/proc/{pid}/{name}", os.O_RDONLY)))
     forbidden("listing the server's descriptors", lambda: os.listdir(f"/proc/{pid}/fd"))
     forbidden("a signal to the server", lambda: os.kill(pid, 0))
-    forbidden("new limits for the server", lambda: call(302, pid, 7, None, None) if os.uname().machine == "x86_64" else call(261, pid, 7, None, None))
-    forbidden("ptrace of the server", lambda: call(101 if os.uname().machine == "x86_64" else 117, 16, pid, None, None))
-for path in ("/mcp-exec-self-test", "/usr/mcp-exec-self-test", "/etc/mcp-exec-self-test", "/dev/mcp-exec-self-test", "/var/tmp/mcp-exec-self-test"):
-    forbidden(f"write to {os.path.dirname(path)}", lambda: write_file(path))
+    forbidden("new limits for the server", lambda: call(PRLIMIT64, pid, 7, None, None))
+    forbidden("ptrace of the server", lambda: call(PTRACE, PTRACE_SEIZE, pid, None, None))
+for directory in ("/", "/usr", "/etc", "/dev", "/var/tmp"):
+    forbidden(f"write to {directory}", lambda: write_file(os.path.join(directory, "mcp-exec-self-test")))
 for path in ("/etc/shadow", "/etc/hostname", "/root", "/home", "/var/log", "/sys/kernel", "/run"):
     forbidden(f"read of {path}", lambda: os.listdir(path) if os.path.isdir(path) else open(path).read())
 open_descriptors = []

@@ -27,7 +27,7 @@ _CLOSE_RANGE = 436  # the same number on every architecture; Linux 5.9
 
 def prepare(message, page):
     """Everything that needs no program: what returns runs one, and never returns."""
-    directory = message["directory"]
+    directory = os.path.realpath(message["directory"])  # as os.getcwd() will say it
     set_environment(message["env"])
     sys.argv = [MAIN]
     sys.orig_argv = [sys.orig_argv[0], MAIN]
@@ -42,9 +42,9 @@ def prepare(message, page):
     ended = Ending(page)
     execute(b"pass", fresh_main(directory))  # pre-faults the pages that a run writes to
     rehearse_end()
+    gc.freeze()  # so that the collections at exit look at the program's objects only, its __main__ among them
     own = [fresh_main(directory)]
     before = Before()
-    gc.freeze()  # so that the collection at exit looks at the program's objects only
     return lambda source: ended(own, before, source)
 
 
@@ -162,10 +162,11 @@ def uncaught(error):
         return exit_status(error.code), 0
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.last_exc = error
+    why = reason(error)  # before memory is used up for printing
     status = print_exception(error)
     if isinstance(error, KeyboardInterrupt):
         status = -signal.SIGINT
-    return status, reason(error)
+    return status, why
 
 
 def exit_status(code):
@@ -347,7 +348,10 @@ def flush():
 
 
 def unraisable(error, stream):
-    return Arguments((type(error), error, error.__traceback__.tb_next, None, stream))
+    message, source = None, stream
+    if sys.version_info >= (3, 13):
+        message, source = "Exception ignored on flushing sys.stdout", None
+    return Arguments((type(error), error, error.__traceback__.tb_next, message, source))
 
 
 class Failing:
