@@ -51,10 +51,10 @@ type Pool struct {
 	keeping     sync.WaitGroup
 
 	running  *semaphore.Weighted // first come, first served
-	waiting  atomic.Int64
-	active   atomic.Int64 // programs that run now
-	queue    int64
-	dataless bool // the data libraries do not fit in memory
+	calls    atomic.Int64        // that wait or run
+	most     int64               // of them at once
+	active   atomic.Int64        // programs that run now
+	dataless bool                // the data libraries do not fit in memory
 
 	mu      sync.Mutex            // protects what follows
 	reapers []*forkserver.Process // of last resort, one in the domain of each first fork server
@@ -86,7 +86,7 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 		log: c.Log, ctx: ctx, stop: stop, posture: posture, interpreter: interpreter,
 		environment: sandbox.Environment{Python: interpreter.Version, Modules: interpreter.Installed(),
 			Posture: posture.Name, Limits: c.Limits},
-		running: semaphore.NewWeighted(int64(c.Concurrency)), queue: int64(c.Queue),
+		running: semaphore.NewWeighted(int64(c.Concurrency)), most: int64(c.Queue + c.Concurrency),
 		guarded: map[int]bool{1: true, os.Getpid(): true}, filters: map[string][]byte{},
 	}
 	if os.Getpid() == 1 {
@@ -148,7 +148,16 @@ func (p *Pool) Prepare() {
 // Run runs one program. It waits for its turn, first come first served; a
 // caller that gives up leaves the queue.
 func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, error) {
-	if err := p.admit(ctx); err != nil {
+	// A call counts until its answer is ready: cleaning up after it is no queue.
+	defer p.calls.Add(-1)
+	if p.calls.Add(1) > p.most {
+		return sandbox.Result{}, sandbox.ErrBusy
+	}
+	return p.run(ctx, req, p.environment.Limits.OutputBytes)
+}
+
+func (p *Pool) run(ctx context.Context, req sandbox.Request, outputCap int) (sandbox.Result, error) {
+	if err := p.running.Acquire(ctx, 1); err != nil {
 		return sandbox.Result{}, err
 	}
 	for range maxTries {
@@ -161,7 +170,7 @@ func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, er
 			p.giveBack(s, func() {})
 			continue
 		}
-		res, err := s.execute(ctx, req)
+		res, err := s.execute(ctx, req, outputCap)
 		if errors.Is(err, forkserver.ErrNotStarted) {
 			p.giveBack(s, func() {})
 			continue
@@ -171,22 +180,6 @@ func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, er
 	}
 	p.running.Release(1)
 	return sandbox.Result{}, &sandbox.StepError{Step: "worker", Err: forkserver.ErrNotStarted}
-}
-
-// admit waits for a turn, unless too many wait already.
-func (p *Pool) admit(ctx context.Context) error {
-	if p.running.TryAcquire(1) {
-		return nil
-	}
-	limit := p.queue
-	if p.active.Load() == 0 { // the last run is being cleaned away: that is no queue
-		limit = max(limit, 1)
-	}
-	defer p.waiting.Add(-1)
-	if p.waiting.Add(1) > limit {
-		return sandbox.ErrBusy
-	}
-	return p.running.Acquire(ctx, 1)
 }
 
 func (p *Pool) levelFor(code string) *level {
@@ -224,6 +217,7 @@ func (p *Pool) giveBack(s *slot, done func()) { s.returned <- done }
 func (p *Pool) Close() {
 	p.stop()
 	p.keeping.Wait()
+	p.closeLastReapers(0)
 	for _, l := range []*level{p.data, p.base} {
 		l.mu.Lock()
 		if l.server != nil {

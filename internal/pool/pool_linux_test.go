@@ -112,7 +112,7 @@ func TestQueueIsBounded(t *testing.T) {
 	go begin(first)
 	waitFor(t, func() bool { return p.active.Load() == 1 })
 	go begin(second)
-	waitFor(t, func() bool { return p.waiting.Load() == 1 })
+	waitFor(t, func() bool { return p.calls.Load() == 2 })
 	if _, err := p.Run(context.Background(), sandbox.Request{Code: "1", Timeout: time.Second}); !errors.Is(err, sandbox.ErrBusy) {
 		t.Errorf("a third call = %v, want %v", err, sandbox.ErrBusy)
 	}
@@ -143,7 +143,7 @@ func TestLastResort(t *testing.T) {
 	if err := syscall.Kill(s.reaper.PID, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.execute(context.Background(), sandbox.Request{Code: "import time\nprint('x')\ntime.sleep(60)", Timeout: time.Second})
+	res, err := s.execute(context.Background(), sandbox.Request{Code: "import time\nprint('x')\ntime.sleep(60)", Timeout: time.Second}, 100)
 	if err != nil || !res.TimedOut || res.Stdout != "x\n" {
 		t.Errorf("a run under a stopped reaper = %+v, %v", res, err)
 	}

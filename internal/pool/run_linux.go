@@ -30,10 +30,10 @@ type run struct {
 
 // execute hands the program over and waits for its end. Every process of the
 // run has been sent SIGKILL when it returns.
-func (s *slot) execute(ctx context.Context, req sandbox.Request) (sandbox.Result, error) {
+func (s *slot) execute(ctx context.Context, req sandbox.Request, outputCap int) (sandbox.Result, error) {
 	s.pool.active.Add(1)
 	defer s.pool.active.Add(-1)
-	r := s.newRun(req.Timeout)
+	r := s.newRun(req.Timeout, outputCap)
 	defer r.pipes.Close()
 	if err := r.start(req); err != nil {
 		return sandbox.Result{}, err
@@ -48,9 +48,9 @@ func (s *slot) execute(ctx context.Context, req sandbox.Request) (sandbox.Result
 	return r.result(end)
 }
 
-func (s *slot) newRun(timeout time.Duration) *run {
+func (s *slot) newRun(timeout time.Duration, outputCap int) *run {
 	r := &run{slot: s, pool: s.pool, pipes: s.pipes, timeout: timeout, watch: s.pool.newWatch(s.reaper.PID)}
-	r.out = newOutput(s.pool.environment.Limits.OutputBytes)
+	r.out = newOutput(outputCap)
 	r.stdout = newStream(r.pipes.Stdout, &r.out.stdout)
 	r.stderr = newStream(r.pipes.Stderr, &r.out.stderr)
 	s.pipes = nil
@@ -125,8 +125,10 @@ func (r *run) exitCause(event forkserver.Event) cause {
 	if status.Signal() == syscall.SIGKILL && r.watch.outOfMemory() {
 		return causeMemory
 	}
-	limit := sandbox.CPULimit(r.timeout)
-	if s := status.Signal(); (s == syscall.SIGKILL || s == syscall.SIGXCPU) && event.CPUMS >= limit.Milliseconds() {
+	// The kernel's own count, which is the one that kills, runs a little ahead of
+	// what wait4(2) reports.
+	limit := sandbox.CPULimit(r.timeout).Milliseconds() * 9 / 10
+	if s := status.Signal(); (s == syscall.SIGKILL || s == syscall.SIGXCPU) && event.CPUMS >= limit {
 		return causeCPU
 	}
 	return causeNone
@@ -158,18 +160,18 @@ func (r *run) result(c cause) (sandbox.Result, error) {
 
 // status is the exit status as a shell would show it, and the signal, if any.
 func (r *run) status() (status, signal int) {
-	if r.exited == nil {
-		page := r.slot.page.Read()
-		if page.Done {
-			return page.Exit, 0
-		}
-		return 128 + int(syscall.SIGKILL), int(syscall.SIGKILL)
+	page := r.slot.page.Read()
+	waited := syscall.WaitStatus(syscall.SIGKILL)
+	if r.exited != nil {
+		waited = syscall.WaitStatus(r.exited.Status)
 	}
-	w := syscall.WaitStatus(r.exited.Status)
-	if w.Signaled() {
-		return 128 + int(w.Signal()), int(w.Signal())
+	switch {
+	case waited.Exited():
+		return waited.ExitStatus(), 0
+	case waited.Signal() == syscall.SIGKILL && page.Done: // killed after its end
+		return page.Exit, 0
 	}
-	return w.ExitStatus(), 0
+	return 128 + int(waited.Signal()), int(waited.Signal())
 }
 
 // stream reads one pipe into a capture until end of file, or until drained.

@@ -17,16 +17,19 @@ import (
 //go:embed selftest.py
 var selfTestCode string
 
-const selfTestWait = 30 * time.Second
+const (
+	selfTestWait   = 30 * time.Second
+	selfTestOutput = 64 << 10 // bytes, whatever cap callers get
+)
 
 // selfTest proves the protections before the first caller: by attempting the
 // forbidden act, not by reading what the kernel says of the process.
 func (p *Pool) selfTest() error {
-	res, err := p.Run(p.ctx, sandbox.Request{
+	res, err := p.run(p.ctx, sandbox.Request{
 		Code:    selfTestCode,
 		Stdin:   fmt.Sprintf("%d %t", os.Getpid(), p.posture.Bounding > 0),
 		Timeout: selfTestWait,
-	})
+	}, selfTestOutput)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ streams travel as descriptors that only the worker reads.
 
 import binascii
 import ctypes
+import functools
 import gc
 import json
 import mmap
@@ -95,6 +96,24 @@ def memory(text, keep):
     return buffer
 
 
+class Become(BaseException):
+    """Raised in a forked child, to unwind its parent's frames: every role begins
+    at the bottom of the stack, so that a program finds few frames below its own."""
+
+    def __init__(self, role):
+        self.role = role
+
+
+def play(role):
+    """Roles until one of them ends, then the process."""
+    while True:
+        try:
+            role()
+            os._exit(0)
+        except Become as change:
+            role = change.role
+
+
 # ---- servers and reapers ----------------------------------------------------
 
 
@@ -167,18 +186,18 @@ class Server:
         """The first descriptor is the child's control socket, the rest are named."""
         try:
             pid = os.fork()
-            if pid == 0:
-                self.become(message, fds)
-            self.children.add(pid)
         except OSError as error:
             send_failure(self.sock, StepError("fork", error.errno))
-        finally:
-            for fd in fds:
-                os.close(fd)
+            pid = None
+        if pid == 0:
+            raise Become(self.leave(message, fds))
+        if pid is not None:
+            self.children.add(pid)
+        for fd in fds:
+            os.close(fd)
 
-    def become(self, message, fds):
-        """In the child: leave everything of the parent behind, then take the role."""
-        status = 1
+    def leave(self, message, fds):
+        """In the child: leave everything of the parent behind; the role to take."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -187,15 +206,10 @@ class Server:
             self.sock.detach()
             os.dup2(fds[0], CONTROL, inheritable=False)
             os.close(fds[0])
-            sock = socket.socket(fileno=CONTROL)
             names = {**self.fds, **dict(zip(message["names"], fds[1:]))}
-            try:
-                ROLES[message["role"]](sock, message, names)
-                status = 0
-            except BaseException as error:
-                send_failure(sock, error)
-        finally:
-            os._exit(status)
+            return functools.partial(take_role, message, names)
+        except BaseException:
+            os._exit(1)  # never back into the parent's loop
 
 
 class Reaper(Server):
@@ -209,8 +223,12 @@ class Reaper(Server):
     def serve(self):
         try:
             super().serve()
-        finally:
-            self.kill()  # the server is gone: so is the run
+        except Become:
+            raise  # we are the worker
+        except BaseException:
+            self.kill()
+            raise
+        self.kill()  # the server is gone: so is the run
 
     def on_fork(self, message, fds):
         super().on_fork(message, fds)
@@ -373,6 +391,17 @@ def be_worker(sock, message, fds):
     sock.detach()
     os.closerange(CONTROL, MAX_FD)
     run(source)
+
+
+def take_role(message, names):
+    sock = socket.socket(fileno=CONTROL)
+    try:
+        ROLES[message["role"]](sock, message, names)
+    except Become:
+        raise
+    except BaseException as error:
+        send_failure(sock, error)
+        os._exit(1)
 
 
 ROLES = {"server": be_server, "reaper": be_reaper, "worker": be_worker}
