@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
 // version is set by the linker for a release.
@@ -40,12 +42,12 @@ func buildVersion() string {
 type usageError struct{ error }
 
 func main() {
-	if becameInit() {
-		return
+	if os.Args[0] == sandbox.InitName {
+		becomeInit()
 	}
 	dropEmpty()
 	var c command
-	parser := kong.Must(&c, kong.Name("mcp-exec"), kong.DefaultEnvars("MCP_EXEC"), kong.UsageOnError(),
+	parser := kong.Must(&c, kong.Name("mcp-exec"), kong.DefaultEnvars("MCP_EXEC"),
 		kong.Description("An MCP server that runs Python in a locked-down sandbox. Every flag of serve is also an environment variable."))
 	parsed, err := parser.Parse(os.Args[1:])
 	if err == nil {

@@ -34,12 +34,15 @@ func (s serve) Run() error {
 	signal.Ignore(syscall.SIGPIPE)
 	// Answers are large and short-lived: fewer collections, at little memory.
 	debug.SetGCPercent(400)
+	if err := pool.EnoughProcesses(idleThreads); err != nil {
+		return err
+	}
 	startThreads()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	p, err := pool.New(ctx, pool.Config{
-		Isolation: s.Isolation, Python: s.Python, Path: os.Getenv("PATH"), Limits: c.limits,
+		Isolation: s.Isolation, Python: s.Python, Limits: c.limits,
 		Concurrency: c.concurrency, Queue: c.queue, MaskABI: maskedABI(), Log: log,
 	})
 	if err != nil {
@@ -47,15 +50,16 @@ func (s serve) Run() error {
 	}
 	defer p.Close()
 	server := mcpserver.New(mcpserver.Config{Version: buildVersion(), Log: log}, p)
-	if err := server.ServeStdio(ctx, os.Stdin, os.Stdout); ctx.Err() == nil {
-		return err
+	go func() { <-p.Done(); stop() }()
+	err = server.ServeStdio(ctx, os.Stdin, os.Stdout)
+	if ctx.Err() != nil { // asked to stop by a signal, or by a pool that failed
+		return p.Err()
 	}
-	return nil // asked to stop by a signal
+	return err
 }
 
 // hide keeps the server's memory and environment from every process of its uid.
 func hide() error {
-	_ = os.Unsetenv("MCP_EXEC_AUTH_TOKEN")
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("prctl PR_SET_DUMPABLE: %w", err)
 	}
@@ -88,13 +92,8 @@ func startThreads() {
 	release.Done()
 }
 
-// becameInit reports whether this process was the init helper, and failed.
-func becameInit() bool {
-	if os.Args[0] != sandbox.InitName {
-		return false
-	}
-	if err := sandbox.RunInit(os.Args[1:]); err != nil {
-		os.Exit(exitFailed)
-	}
-	return true
+// becomeInit is all that the re-executed binary does. It does not return.
+func becomeInit() {
+	_ = sandbox.RunInit(os.Args[1:]) // only on failure, which it has reported
+	os.Exit(exitFailed)
 }

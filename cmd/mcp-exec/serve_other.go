@@ -3,8 +3,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
@@ -12,7 +10,7 @@ type serve struct{ flags }
 
 // Run refuses: the sandbox is made of Linux.
 func (serve) Run() error {
-	return &sandbox.Refusal{Reason: errors.New("mcp-exec needs Linux").Error(), Hint: sandbox.DockerLine}
+	return &sandbox.Refusal{Reason: "mcp-exec needs Linux", Hint: sandbox.DockerLine}
 }
 
-func becameInit() bool { return false }
+func becomeInit() {}

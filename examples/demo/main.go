@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -63,38 +64,58 @@ func show(ctx context.Context, path string, p *page) error {
 	if err != nil {
 		return err
 	}
-	err = present(ctx, s, p)
+	sum, err := present(ctx, s, p)
 	if closeErr := s.Close(); err == nil && closeErr != nil {
 		err = fmt.Errorf("stop server: %w", closeErr)
 	}
 	if err != nil {
 		return err
 	}
-	p.closing(path, os.Getenv("MCP_EXEC_PYTHON"))
+	p.closing(path, os.Getenv("MCP_EXEC_PYTHON"), sum)
 	return nil
 }
 
-// present lists the tool and runs the programs, all of them also after a fault.
-func present(ctx context.Context, s *server, p *page) error {
+// present lists the tool and runs the programs.
+func present(ctx context.Context, s *server, p *page) (summary, error) {
 	tool, err := s.tool(ctx)
 	if err != nil {
-		return err
+		return summary{}, err
 	}
 	w, err := s.warm(ctx)
 	if err != nil {
-		return err
+		return summary{}, err
 	}
 	p.server(s, tool, w)
+	return runAll(ctx, s, p)
+}
+
+// summary is what the closing lines say of all programs.
+type summary struct {
+	fastest time.Duration
+	refused int // attempts of the hostile program
+}
+
+func (s *summary) add(r result, took time.Duration) {
+	if s.fastest == 0 || took < s.fastest {
+		s.fastest = took
+	}
+	s.refused += strings.Count(r.Stdout, "refused: ")
+}
+
+// runAll runs every program, also after one that did not end as it has to.
+func runAll(ctx context.Context, s *server, p *page) (summary, error) {
+	var sum summary
 	var faults []error
 	for i, prog := range programs {
 		r, took, err := s.exec(ctx, prog)
 		if err != nil {
-			return fmt.Errorf("%s: %w", prog.file, err)
+			return sum, fmt.Errorf("%s: %w", prog.file, err)
 		}
+		sum.add(r, took)
 		p.program(i+1, prog, r, took)
 		if err := prog.want.check(r); err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", prog.file, err))
 		}
 	}
-	return errors.Join(faults...)
+	return sum, errors.Join(faults...)
 }

@@ -66,7 +66,13 @@ func fakeAnswers(mode string) map[string]map[string]any {
 	if mode == "leaks" {
 		refusal = "reach the network    ALLOWED\n"
 	}
+	libraries := 0
+	if mode == "bare" {
+		libraries = 1
+	}
 	return map[string]map[string]any{
+		"numpy, pandas, matplotlib": answer(libraries, "", ""),
+
 		"Hello from":   answer(0, "Hello from Python 3.13.5\n", ""),
 		"read_csv":     answer(0, "north       2   690.0  345.0\n", ""),
 		"savefig":      answer(0, "wave.png: 24117 bytes\n", ""),
@@ -86,6 +92,11 @@ func TestRun(t *testing.T) {
 		{"tool is listed", "ok", 0, "exec(code: string, timeout_s?: integer)", ""},
 		{"timeout is shown", "ok", 0, "timed out after 1004 ms", ""},
 		{"line to paste", "ok", 0, "-e MCP_EXEC_TRANSPORT=stdio -e 'MCP_EXEC_PYTHON=/a b/python' -- /", ""},
+		{"line for the container", "ok", 0, "-- docker run -i --rm mcp-exec:dev\n", ""},
+		{"summary", "ok", 0, "ms, 1 attempts to break out, all refused\n", ""},
+		{"who may use it", "ok", 0, "works for root only", ""},
+		{"libraries", "ok", 0, "first call with numpy, pandas and matplotlib ", ""},
+		{"no libraries", "bare", 0, "; this Python has no numpy, pandas or matplotlib\n", ""},
 		{"sandbox leaks", "leaks", exitUnexpected, "NOT AS EXPECTED", "hostile.py: stdout has \"ALLOWED\""},
 		{"tool error", "busy", exitUnexpected, "", "first call: tool error: busy: later"},
 		{"server refuses", "refuses", exitRefused, "starting", "error: no posture holds here\nhint: use the docker line"},

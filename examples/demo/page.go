@@ -63,8 +63,11 @@ func (p *page) server(s *server, tool *mcp.Tool, w warmth) {
 	for _, line := range firstLines(wrap(tool.Description, width-12), descLines) {
 		fmt.Fprintf(p.w, "            %s\n", line)
 	}
-	fmt.Fprintf(p.w, "  once      ready after %s; first call %s; first call with numpy, pandas and matplotlib %s\n",
-		millis(s.startup), millis(w.first), millis(w.libraries))
+	libraries := "this Python has no numpy, pandas or matplotlib"
+	if w.libraries > 0 {
+		libraries = "first call with numpy, pandas and matplotlib " + millis(w.libraries)
+	}
+	fmt.Fprintf(p.w, "  once      ready after %s; first call %s; %s\n", millis(s.startup), millis(w.first), libraries)
 	fmt.Fprintf(p.w, "  from now  every program below is a fresh sandbox; its time is the whole call, as a client sees it\n")
 }
 
@@ -109,13 +112,18 @@ func (p *page) ending(prog program, r result) {
 	fmt.Fprintf(p.w, "   %-7s %s\n", "ended", p.paint(green, how))
 }
 
-func (p *page) closing(path, python string) {
+// closing is the summary, and the lines to paste.
+func (p *page) closing(path, python string, sum summary) {
+	fmt.Fprintf(p.w, "\n%s\n", p.paint(bold, fmt.Sprintf("%d programs, all as expected: a call in %s, %d attempts to break out, all refused",
+		len(programs), millis(sum.fastest), sum.refused)))
 	line := "claude mcp add exec-sandbox -e MCP_EXEC_TRANSPORT=stdio"
+	fmt.Fprintf(p.w, "\nTo use it in Claude Code, in a container, which `make image` builds:\n\n  %s\n",
+		p.paint(bold, line+" -- docker run -i --rm mcp-exec:dev"))
 	if python != "" {
 		line += " -e " + quote("MCP_EXEC_PYTHON="+python)
 	}
-	fmt.Fprintf(p.w, "\n%d programs, all as expected. To use it in Claude Code, paste:\n\n  %s\n",
-		len(programs), p.paint(bold, line+" -- "+quote(path)))
+	fmt.Fprintf(p.w, "\nOr this server, which on a bare machine works for root only: a client of another user is refused.\n\n  %s\n",
+		p.paint(bold, line+" -- "+quote(path)))
 }
 
 // signature is the tool as a function, required fields first.

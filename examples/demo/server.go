@@ -78,7 +78,7 @@ func (s *server) tool(ctx context.Context) (*mcp.Tool, error) {
 // warmth is what a newcomer waits for once, before every call is fast.
 type warmth struct {
 	first     time.Duration // the first call of all
-	libraries time.Duration // the first that imports numpy, pandas and matplotlib
+	libraries time.Duration // the first that imports numpy, pandas and matplotlib; 0: they are not there
 }
 
 func (s *server) warm(ctx context.Context) (w warmth, err error) {
@@ -86,8 +86,12 @@ func (s *server) warm(ctx context.Context) (w warmth, err error) {
 		return w, fmt.Errorf("first call: %w", err)
 	}
 	code := "import numpy, pandas, matplotlib.pyplot"
-	if _, w.libraries, err = s.call(ctx, map[string]any{"code": code, "timeout_s": 60}); err != nil {
+	r, took, err := s.call(ctx, map[string]any{"code": code, "timeout_s": 60})
+	if err != nil {
 		return w, fmt.Errorf("first call with libraries: %w", err)
+	}
+	if r.ExitCode == 0 {
+		w.libraries = took
 	}
 	return w, nil
 }

@@ -1,18 +1,17 @@
 package forkserver
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
 // children are the processes that this package started and will wait for. As
@@ -68,22 +67,14 @@ func reapOrphans() {
 
 // zombies lists our dead children. waitid(2) with WNOWAIT would show only one.
 func zombies() []int {
-	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
+	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil
 	}
 	var found []int
-	for _, path := range dirs {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		// The command name may hold anything: fields follow the last parenthesis.
-		_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')'):]), " ")
-		var state string
-		var parent int
-		if _, err := fmt.Sscan(rest, &state, &parent); err == nil && state == "Z" && parent == os.Getpid() {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if state, parent, err := sandbox.ProcessState(pid); err == nil && state == "Z" && parent == os.Getpid() {
 			found = append(found, pid)
 		}
 	}

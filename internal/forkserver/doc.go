@@ -1,7 +1,7 @@
 // Package forkserver starts and commands the warm interpreters that fork
 // workers. Their side is python/, which this package embeds.
 //
-// # Protocol, version 1
+// # Protocol
 //
 // Each process has one control socket to the server, an AF_UNIX SOCK_SEQPACKET
 // pair: one JSON object a message, descriptors as SCM_RIGHTS. Requests carry

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,10 +16,13 @@ import (
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
+const oldestMinor = 10 // Python 3.10: what the fork server is written for
+
 // Interpreter is what the configured python says of itself.
 type Interpreter struct {
 	Executable string    // absolute; a shim is resolved
 	Version    string    // "3.13.5"
+	Minor      int       // 13
 	Dirs       []string  // what it reads from
 	Files      []string  // the executable behind the links
 	Packages   []Package // the declared six
@@ -59,6 +63,19 @@ func (i Interpreter) Importable(modules []string) []string {
 	})
 }
 
+// Unreachable is the first path that only its owner can read, or empty: a
+// program with an uid of its own could not import from there.
+func (i Interpreter) Unreachable() string {
+	for _, path := range slices.Concat(i.Files, i.Dirs) {
+		for ; path != "/"; path = filepath.Dir(path) {
+			if info, err := os.Stat(path); err == nil && info.Mode()&0o005 != 0o005 && (info.IsDir() || info.Mode()&0o001 == 0) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
 // FontCache is the directory of the font list, or empty.
 func (i Interpreter) FontCache() string {
 	if i.FontList == "" {
@@ -69,7 +86,7 @@ func (i Interpreter) FontCache() string {
 
 // Inspect asks the interpreter once, in a clean environment (PATH is kept, for
 // shims). The command is used exactly as given; an error says what it printed.
-func Inspect(ctx context.Context, command, path string) (Interpreter, error) {
+func Inspect(ctx context.Context, command string) (Interpreter, error) {
 	code, err := sources.ReadFile("python/inspect_interpreter.py")
 	if err != nil {
 		return Interpreter{}, err
@@ -80,8 +97,11 @@ func Inspect(ctx context.Context, command, path string) (Interpreter, error) {
 	if err != nil {
 		return Interpreter{}, fmt.Errorf("python %q: %w", command, err)
 	}
+	if found, err = filepath.Abs(found); err != nil {
+		return Interpreter{}, fmt.Errorf("python %q: %w", command, err)
+	}
 	cmd := exec.CommandContext(ctx, found, "-c", string(code))
-	cmd.Env = append(sandbox.ServerEnv(), "PATH="+path)
+	cmd.Env = append(sandbox.ServerEnv(), "PATH="+os.Getenv("PATH"))
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
@@ -103,6 +123,9 @@ func Inspect(ctx context.Context, command, path string) (Interpreter, error) {
 func (i Interpreter) check() error {
 	if slices.Contains(i.Dirs, "/") {
 		return errors.New("python: one of its prefixes or module directories is /, which would make every file readable")
+	}
+	if i.Minor < oldestMinor {
+		return fmt.Errorf("python is %s: needs CPython 3.%d or later", i.Version, oldestMinor)
 	}
 	if !filepath.IsAbs(i.Executable) {
 		return fmt.Errorf("python: sys.executable is %q, not an absolute path", i.Executable)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
@@ -28,6 +30,8 @@ type Process struct {
 	conn *conn
 	cmd  *exec.Cmd // of the first fork server: ours to wait for
 	once sync.Once // the waiting
+
+	pidfd int // of a process that another one forked
 }
 
 // Start runs the init process, which builds the outer sandbox and becomes the
@@ -38,8 +42,8 @@ func Start(spec sandbox.InitSpec, steps []sandbox.Step, log io.Writer) (*Process
 		return nil, err
 	}
 	control := os.NewFile(uintptr(other), "control socket")
-	defer control.Close()
 	cmd, err := start(spec, control, log)
+	control.Close() // else end of file would never come
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -71,14 +75,11 @@ func start(spec sandbox.InitSpec, control *os.File, log io.Writer) (*exec.Cmd, e
 		return nil, err
 	}
 	defer settings.Close()
-	// A pipe at end of file, as the program's stdin will be a pipe: the
-	// interpreter's stream objects are made here, once for all workers.
-	stdin, closed, err := os.Pipe()
+	stdin, err := endOfFile()
 	if err != nil {
 		return nil, err
 	}
 	defer stdin.Close()
-	closed.Close()
 	cmd := &exec.Cmd{
 		Path:        "/proc/self/exe",
 		Args:        append([]string{sandbox.InitName}, spec.Names()...),
@@ -95,6 +96,16 @@ func start(spec sandbox.InitSpec, control *os.File, log io.Writer) (*exec.Cmd, e
 		return nil, &sandbox.StepError{Step: "start init", Err: err}
 	}
 	return cmd, nil
+}
+
+// endOfFile is a pipe, as the program's stdin will be one: the interpreter's
+// stream objects are made at its start, once for all workers.
+func endOfFile() (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, &sandbox.StepError{Step: "pipe2", Err: err}
+	}
+	return r, w.Close()
 }
 
 // Preload imports modules and exercises them; what can't be imported is
@@ -131,7 +142,16 @@ func (p *Process) ForkServer(steps []sandbox.Step) (*Process, error) {
 	if err != nil {
 		return nil, named("fork server", err)
 	}
-	return &Process{PID: pid, conn: c}, nil
+	return forked(pid, c), nil
+}
+
+// forked is asked for right after the process has answered, so that the pid is its.
+func forked(pid int, c *conn) *Process {
+	p := &Process{PID: pid, conn: c}
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+		p.pidfd = fd
+	}
+	return p
 }
 
 // ForkReaper makes the persistent process of a slot. scoped: Landlock bounds
@@ -141,7 +161,7 @@ func (p *Process) ForkReaper(steps []sandbox.Step, scoped bool) (*Process, error
 	if err != nil {
 		return nil, named("reaper", err)
 	}
-	r := &Process{PID: pid, conn: c}
+	r := forked(pid, c)
 	r.Watch()
 	return r, nil
 }
@@ -178,8 +198,18 @@ func (p *Process) fork(r request, fds ...int) (*conn, int, error) {
 // Close ends the process and everything that it forked. It waits a bounded time.
 func (p *Process) Close() {
 	p.conn.Close()
+	p.wakeUp()
 	if p.cmd != nil {
 		p.once.Do(p.reap)
+	}
+}
+
+// wakeUp lets a process that a program has stopped see that its socket is closed.
+func (p *Process) wakeUp() {
+	if p.pidfd > 0 {
+		_ = unix.PidfdSendSignal(p.pidfd, unix.SIGCONT, nil, 0)
+		unix.Close(p.pidfd)
+		p.pidfd = 0
 	}
 }
 

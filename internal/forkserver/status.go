@@ -15,13 +15,14 @@ const (
 
 // Status is the word of a page, taken apart.
 type Status struct {
-	Done   bool // the program came to its end, in its first process
-	Exit   int  // 0-255
-	Reason Reason
+	Started bool // the program has begun
+	Done    bool // it came to its end, in its first process
+	Exit    int  // 0-255
+	Reason  Reason
 }
 
 func parseStatus(word uint32) Status {
-	s := Status{Done: word&0x100 != 0, Exit: int(word & 0xFF), Reason: Reason(word >> 16)}
+	s := Status{Started: word&0x200 != 0, Done: word&0x100 != 0, Exit: int(word & 0xFF), Reason: Reason(word >> 16)}
 	if s.Reason > NoProcess {
 		s.Reason = NoReason
 	}

@@ -17,6 +17,7 @@ func FuzzStatus(f *testing.F) {
 func TestStatus(t *testing.T) {
 	for word, want := range map[uint32]Status{
 		0:                  {},
+		0x200:              {Started: true},
 		0x100:              {Done: true},
 		0x103 | 1<<16:      {Done: true, Exit: 3, Reason: NoModule},
 		0x1FF | 5<<16:      {Done: true, Exit: 255, Reason: NoProcess},

@@ -23,7 +23,10 @@ func (p *Pool) newMeter() meter {
 			return group
 		}
 	}
-	return &tree{mounts: p.posture.Writable[:1]}
+	if p.posture.OwnMounts { // one tmpfs under all names
+		return &tree{mounts: p.posture.Writable[:1], private: true}
+	}
+	return &tree{mounts: p.posture.Writable}
 }
 
 // budget lowers the limits to what the container leaves.
@@ -80,6 +83,9 @@ func (p *Pool) measureIdle() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.active.Load() > 0 {
+		return // a run has begun meanwhile
+	}
 	p.idle = now
 	if p.loading {
 		p.allowForData()
@@ -110,4 +116,15 @@ func (p *Pool) idleUsage() usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.idle
+}
+
+// EnoughProcesses refuses a container whose limit does not even leave the server
+// its threads: it would die of it.
+func EnoughProcesses(threads int) error {
+	group := findCgroup()
+	need := int64(threads + 2*ownProcesses + spareProcesses + minProcesses)
+	if group == nil || group.pidsLimit == 0 || group.pidsLimit >= need {
+		return nil
+	}
+	return fmt.Errorf("processes: the container's limit is %d, the server and a run need %d: raise --pids-limit", group.pidsLimit, need)
 }

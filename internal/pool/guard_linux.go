@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,7 +61,10 @@ func (p *Pool) filter(guarded []int) ([]byte, error) {
 // ownThreads are further ids that kill(2) takes for this process: its threads
 // (any of them stands for the whole process) and its process group.
 func ownThreads() []int {
-	ids := []int{unix.Getpgrp()}
+	var ids []int
+	if group := unix.Getpgrp(); group > 0 { // 0: outside this pid namespace, out of reach
+		ids = append(ids, group)
+	}
 	tasks, _ := os.ReadDir("/proc/self/task")
 	for _, task := range tasks {
 		if id, err := strconv.Atoi(task.Name()); err == nil {
@@ -88,7 +90,8 @@ func killUID(uid int) error {
 	return &sandbox.StepError{Step: "kill", Err: fmt.Errorf("processes of uid %d are still there", uid)}
 }
 
-// processesOf lists the processes of an uid, dead ones left out.
+// processesOf lists the processes of an uid that are not dead with all their
+// threads.
 func processesOf(uid int) []int {
 	var found []int
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -97,8 +100,9 @@ func processesOf(uid int) []int {
 		if unix.Stat(dir, &st) != nil || int(st.Uid) != uid {
 			continue
 		}
-		status, err := os.ReadFile(filepath.Join(dir, "status"))
-		if pid, _ := strconv.Atoi(filepath.Base(dir)); err == nil && !bytes.Contains(status, []byte("State:\tZ")) {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		state, _, err := sandbox.ProcessState(pid)
+		if err == nil && (state != "Z" || len(tasks(pid)) > 1) {
 			found = append(found, pid)
 		}
 	}

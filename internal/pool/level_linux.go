@@ -13,7 +13,7 @@ import (
 type level struct {
 	name    string
 	pool    *Pool
-	ready   chan *slot
+	ready   chan *slot // unbuffered: who has received a slot owns it until it is returned
 	start   func(context.Context) (*forkserver.Process, int64, error)
 	renewal bool // when this fork server ends everything is started anew
 
@@ -30,7 +30,7 @@ type level struct {
 }
 
 func newLevel(p *Pool, name string) *level {
-	return &level{name: name, pool: p, ready: make(chan *slot, slots), wanted: make(chan struct{})}
+	return &level{name: name, pool: p, ready: make(chan *slot), wanted: make(chan struct{})}
 }
 
 // want makes the level start, if it has not.
@@ -44,17 +44,21 @@ func (l *level) want() {
 	}
 }
 
-// forkServer is the running fork server; it is started where there is none. It
-// waits until the level is wanted.
-func (l *level) forkServer(ctx context.Context) (*forkserver.Process, error) {
+// await returns when the level is wanted.
+func (l *level) await(ctx context.Context) error {
 	l.state.Lock()
 	wanted := l.wanted
 	l.state.Unlock()
 	select {
 	case <-wanted:
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
+}
+
+// forkServer is the running fork server; it is started where there is none.
+func (l *level) forkServer(ctx context.Context) (*forkserver.Process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.server != nil {
@@ -76,25 +80,28 @@ func (l *level) forkServer(ctx context.Context) (*forkserver.Process, error) {
 // watch reads what the fork server says until it is gone.
 func (l *level) watch(ctx context.Context, server *forkserver.Process) {
 	for event := range server.Events {
-		l.pool.log.Debug("fork server", "level", l.name, "event", event.Kind, "pid", event.PID, "status", event.Status, "err", event.Error)
+		if event.Kind == "failed" {
+			l.pool.log.Warn("fork server", "level", l.name, "step", event.Step, "err", event.Error)
+		}
 	}
-	l.suspect(server)
-	if ctx.Err() != nil {
-		return
+	if !l.forget(server) || ctx.Err() != nil {
+		return // it was told to
 	}
 	l.pool.log.Warn("fork server ended", "level", l.name, "pid", server.PID)
 	if l.renewal {
-		l.pool.renew("fork server ended", false)
+		l.pool.renew("fork server ended")
 	}
 }
 
-// suspect forgets a fork server that does not work any more.
-func (l *level) suspect(server *forkserver.Process) {
+// forget reports whether the fork server was still the present one.
+func (l *level) forget(server *forkserver.Process) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.server == server {
-		l.stop()
+	if l.server != server {
+		return false
 	}
+	l.stop()
+	return true
 }
 
 // stop needs mu.
@@ -177,6 +184,6 @@ func (l *level) count() {
 	}
 	l.state.Unlock()
 	if worn {
-		go l.pool.renew("many runs", true)
+		go l.pool.replace()
 	}
 }

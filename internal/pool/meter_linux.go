@@ -16,12 +16,15 @@ import (
 type usage struct {
 	memory    int64 // bytes
 	processes int   // and threads
-	kills     int64 // by the kernel's OOM killer, since the container began
 }
 
 // meter measures usage. pid is the reaper under which the run lives.
 type meter interface {
 	measure(pid int) (usage, error)
+	// kills counts what the kernel's OOM killer has ended, since the container began.
+	kills() int64
+	// ceiling lowers a threshold that the kernel would not let a run reach.
+	ceiling(memory int64) int64
 }
 
 // cgroup is the control group of the container that the server lives in, v1 or
@@ -59,17 +62,25 @@ func (c *cgroup) measure(int) (usage, error) {
 	if err != nil {
 		return usage{}, err
 	}
-	return usage{memory: memory - c.fileCache(), processes: int(processes), kills: c.kills()}, nil
+	return usage{memory: memory - c.fileCache(), processes: int(processes)}, nil
 }
 
-// fileCache is what the kernel can take back at once: pages of files, not of
-// tmpfs, which are counted with anonymous memory.
+func (c *cgroup) ceiling(memory int64) int64 {
+	if c.memoryLimit == 0 {
+		return memory
+	}
+	return min(memory, c.memoryLimit-reserve)
+}
+
+// fileCache is what the kernel can take back at once: pages of files (not of
+// tmpfs, which are counted with anonymous memory) and, where v2 tells it, names
+// of files that were looked up.
 func (c *cgroup) fileCache() int64 {
 	text, err := os.ReadFile(filepath.Join(c.memoryDir, "memory.stat"))
 	if err != nil {
 		return 0
 	}
-	return field(text, c.inactive+"inactive_file") + field(text, c.inactive+"active_file")
+	return field(text, c.inactive+"inactive_file") + field(text, c.inactive+"active_file") + field(text, "slab_reclaimable")
 }
 
 func (c *cgroup) kills() int64 {
@@ -83,24 +94,33 @@ func (c *cgroup) kills() int64 {
 // tree measures a run where there is no such group: what its processes have
 // dirtied of their own, and what lies in the tmpfs mounts that are the run's.
 type tree struct {
-	mounts []string
+	mounts  []string
+	private bool // they are in the reaper's mount namespace, not in ours
 }
 
-// measure sees the mounts as the reaper does; reaper 0 is an empty slot.
+func (t *tree) kills() int64 { return 0 }
+
+func (t *tree) ceiling(memory int64) int64 { return memory }
+
+// measure counts below a reaper; reaper 0 is an empty slot.
 func (t *tree) measure(reaper int) (usage, error) {
 	var u usage
 	if reaper == 0 {
 		return u, nil
 	}
 	for _, pid := range descendants(reaper) {
-		u.memory += privateDirty(pid)
-		u.processes += threads(pid)
+		u.memory += dirty(pid)
+		u.processes += len(tasks(pid))
 	}
 	for _, mount := range t.mounts {
-		var fs unix.Statfs_t
-		if err := unix.Statfs(fmt.Sprintf("/proc/%d/root%s", reaper, mount), &fs); err == nil {
-			u.memory += int64(fs.Blocks-fs.Bfree) * fs.Bsize
+		if t.private {
+			mount = fmt.Sprintf("/proc/%d/root%s", reaper, mount)
 		}
+		var fs unix.Statfs_t
+		if err := unix.Statfs(mount, &fs); err != nil {
+			return u, fmt.Errorf("statfs %s: %w", mount, err)
+		}
+		u.memory += int64(fs.Blocks-fs.Bfree) * fs.Bsize
 	}
 	return u, nil
 }
@@ -113,33 +133,34 @@ func descendants(pid int) []int {
 	for len(todo) > 0 {
 		parent := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", parent, parent))
-		if err != nil {
-			continue
-		}
-		for _, child := range strings.Fields(string(text)) {
-			if n, err := strconv.Atoi(child); err == nil {
-				found, todo = append(found, n), append(todo, n)
+		for _, task := range tasks(parent) { // each lists only what it forked itself
+			text, _ := os.ReadFile(filepath.Join(task, "children"))
+			for _, child := range strings.Fields(string(text)) {
+				if n, err := strconv.Atoi(child); err == nil {
+					found, todo = append(found, n), append(todo, n)
+				}
 			}
 		}
 	}
 	return found
 }
 
-func privateDirty(pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-	if err != nil {
-		return 0
-	}
-	return field(text, "Private_Dirty:") << 10
+// tasks are the directories of a process's threads.
+func tasks(pid int) []string {
+	found, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/[0-9]*", pid))
+	return found
 }
 
-func threads(pid int) int {
-	var st unix.Stat_t
-	if unix.Stat(fmt.Sprintf("/proc/%d/task", pid), &st) != nil {
-		return 0
+// dirty is a process's share of the pages that no file backs: its own, and a part
+// of those that it shares by fork. Before Linux 6.0 only its own are known. Any
+// thread is asked: the first one may be dead while others run.
+func dirty(pid int) int64 {
+	for _, task := range tasks(pid) {
+		if text, err := os.ReadFile(filepath.Join(task, "smaps_rollup")); err == nil && len(text) > 0 {
+			return max(field(text, "Pss_Dirty:"), field(text, "Private_Dirty:")) << 10
+		}
 	}
-	return int(st.Nlink) - 2
+	return 0
 }
 
 // field is the number that follows a key at the start of a line, or 0.

@@ -30,7 +30,6 @@ const (
 type Config struct {
 	Isolation   string // "auto" or a posture
 	Python      string // command, used as given
-	Path        string // PATH, to find it
 	Limits      sandbox.Limits
 	Concurrency int // runs at once
 	Queue       int // calls that may wait
@@ -49,6 +48,7 @@ type Pool struct {
 	meter       meter
 	base, data  *level
 	keeping     sync.WaitGroup
+	forking     sync.RWMutex // held by a run while nothing may be forked beside it; only without signal scope
 
 	running  *semaphore.Weighted // first come, first served
 	calls    atomic.Int64        // that wait or run
@@ -61,13 +61,17 @@ type Pool struct {
 	guarded map[int]bool          // our processes, for filters on kernels without signal scope
 	idle    usage
 	filters map[string][]byte
-	loading bool // the data libraries, beside whatever runs
+	loading bool  // the data libraries, beside whatever runs
+	err     error // that stopped the pool
 }
 
 // New builds the strongest posture that this host gives, and proves it in a
 // worker. An error says what is missing.
 func New(ctx context.Context, c Config) (*Pool, error) {
-	interpreter, err := forkserver.Inspect(ctx, c.Python, c.Path)
+	if c.Concurrency != 1 {
+		return nil, fmt.Errorf("concurrency %d: posture landlock runs one program at a time; use replicas", c.Concurrency)
+	}
+	interpreter, err := forkserver.Inspect(ctx, c.Python)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +82,11 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Concurrency != 1 {
-		return nil, fmt.Errorf("concurrency %d: posture %s runs one program at a time; use replicas", c.Concurrency, posture.Name)
+	if path := interpreter.Unreachable(); path != "" && posture.OwnUID {
+		return nil, &sandbox.Refusal{
+			Reason: fmt.Sprintf("python %s: programs run with an uid of their own, which can't read %s", interpreter.Executable, path),
+			Hint:   "set MCP_EXEC_PYTHON to one that everybody can read; deploy/python/setup finds or makes it and prints its path",
+		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	p := &Pool{
@@ -105,11 +112,7 @@ func (p *Pool) begin() error {
 	p.data.start = p.startData
 	p.meter = p.newMeter()
 	p.base.want()
-	server, err := p.base.forkServer(p.ctx)
-	if err != nil {
-		return err
-	}
-	if err := p.sweepOld(server); err != nil {
+	if err := p.sweepOld(p.ctx); err != nil {
 		return err
 	}
 	if err := p.budget(); err != nil {
@@ -135,9 +138,6 @@ func (p *Pool) begin() error {
 // Environment is what a program finds.
 func (p *Pool) Environment() sandbox.Environment { return p.environment }
 
-// Posture is how programs are confined.
-func (p *Pool) Posture() sandbox.Posture { return p.posture }
-
 // Prepare loads the data libraries in the background.
 func (p *Pool) Prepare() {
 	if len(p.environment.Modules) > 0 && !p.dataless {
@@ -153,6 +153,9 @@ func (p *Pool) Run(ctx context.Context, req sandbox.Request) (sandbox.Result, er
 	if p.calls.Add(1) > p.most {
 		return sandbox.Result{}, sandbox.ErrBusy
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(p.ctx, stop)() // who stops the server stops its runs
 	return p.run(ctx, req, p.environment.Limits.OutputBytes)
 }
 
@@ -160,23 +163,28 @@ func (p *Pool) run(ctx context.Context, req sandbox.Request, outputCap int) (san
 	if err := p.running.Acquire(ctx, 1); err != nil {
 		return sandbox.Result{}, err
 	}
-	for range maxTries {
+	for tries := 0; tries < maxTries; {
 		s, err := p.take(ctx, p.levelFor(req.Code))
 		if err != nil {
 			p.running.Release(1)
 			return sandbox.Result{}, err
 		}
-		if !s.fresh() {
-			p.giveBack(s, func() {})
-			continue
+		res, err := sandbox.Result{}, forkserver.ErrNotStarted
+		if s.fresh() {
+			res, err = s.execute(ctx, req, outputCap)
+			tries++
 		}
-		res, err := s.execute(ctx, req, outputCap)
-		if errors.Is(err, forkserver.ErrNotStarted) {
-			p.giveBack(s, func() {})
-			continue
+		if !errors.Is(err, forkserver.ErrNotStarted) {
+			s.returned <- func() { p.running.Release(1) }
+			return res, err
 		}
-		p.giveBack(s, func() { p.running.Release(1) })
-		return res, err
+		clean := make(chan struct{})
+		s.returned <- func() { close(clean) }
+		select {
+		case <-clean: // before another run: its files would be swept too
+		case <-ctx.Done():
+			return sandbox.Result{}, ctx.Err()
+		}
 	}
 	p.running.Release(1)
 	return sandbox.Result{}, &sandbox.StepError{Step: "worker", Err: forkserver.ErrNotStarted}
@@ -194,24 +202,18 @@ func (p *Pool) take(ctx context.Context, l *level) (*slot, error) {
 	l.want()
 	timeout := time.NewTimer(readyWait)
 	defer timeout.Stop()
-	for {
-		select {
-		case s := <-l.ready:
-			return s, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-p.ctx.Done():
-			return nil, errors.New("the server is stopping")
-		case <-timeout.C:
-			if err := l.failure(); err != nil {
-				return nil, err
-			}
-			return nil, &sandbox.StepError{Step: "worker", Err: errors.New("none became ready")}
+	select {
+	case s := <-l.ready:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timeout.C:
+		if err := l.failure(); err != nil {
+			return nil, err
 		}
+		return nil, &sandbox.StepError{Step: "worker", Err: errors.New("none became ready")}
 	}
 }
-
-func (p *Pool) giveBack(s *slot, done func()) { s.returned <- done }
 
 // Close ends every run and process. It waits until they are gone, for a bounded time.
 func (p *Pool) Close() {
@@ -226,4 +228,22 @@ func (p *Pool) Close() {
 		}
 		l.mu.Unlock()
 	}
+}
+
+// fail stops a pool that can't make sure any more that runs are kept apart.
+func (p *Pool) fail(err error) {
+	p.mu.Lock()
+	p.err = err
+	p.mu.Unlock()
+	p.stop()
+}
+
+// Done is closed when the pool has stopped; Err says why, if not by Close.
+func (p *Pool) Done() <-chan struct{} { return p.ctx.Done() }
+
+// Err is the failure that stopped the pool, or nil.
+func (p *Pool) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
 }

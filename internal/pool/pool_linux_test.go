@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 func newTestPool(t *testing.T, change func(*Config)) *Pool {
 	t.Helper()
 	sandboxtest.Require(t, "root", "landlock>=1", "python")
-	c := Config{Isolation: "auto", Python: os.Getenv("MCP_EXEC_PYTHON"), Path: os.Getenv("PATH"), Concurrency: 1, Queue: 64,
+	c := Config{Isolation: "auto", Python: os.Getenv("MCP_EXEC_PYTHON"), Concurrency: 1, Queue: 64,
 		Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
 		Limits: sandbox.Limits{DefaultTimeout: 30 * time.Second, MaxTimeout: 300 * time.Second, OutputBytes: 1 << 20,
 			StdinBytes: 1 << 20, CodeBytes: 1 << 20, MemoryBytes: 256 << 20, Processes: 64, WorkspaceBytes: 64 << 20}}
@@ -76,7 +76,7 @@ func TestRenew(t *testing.T) {
 		}
 	})
 	for range 3 {
-		p.renew("test", true)
+		p.replace()
 	}
 	calls.Wait()
 	if got := call(t, p, "import numpy\nprint(numpy.arange(3).sum())"); got.Stdout != "3\n" {
@@ -91,8 +91,11 @@ func TestDataRests(t *testing.T) {
 		t.Fatalf("numpy preloaded = %+v", got)
 	}
 	p.data.rest(0)
-	if p.data.server != nil || len(p.data.ready) != 0 {
-		t.Error("the level still has a fork server or workers after its rest")
+	select {
+	case s := <-p.data.ready:
+		s.returned <- func() {}
+		t.Error("the level still has a ready worker after its rest")
+	case <-time.After(time.Second):
 	}
 	if got := call(t, p, code); got.Stdout != "True\n" {
 		t.Errorf("numpy preloaded after the rest = %+v", got)
@@ -160,7 +163,7 @@ func TestLastResort(t *testing.T) {
 
 func TestConcurrencyIsRefused(t *testing.T) {
 	sandboxtest.Require(t, "root", "landlock>=1")
-	_, err := New(context.Background(), Config{Isolation: "auto", Python: "python3", Path: os.Getenv("PATH"), Concurrency: 2,
+	_, err := New(context.Background(), Config{Isolation: "auto", Python: "python3", Concurrency: 2,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err == nil || !strings.Contains(err.Error(), "concurrency 2") {
 		t.Errorf("New with concurrency 2: %v", err)

@@ -33,6 +33,14 @@ type run struct {
 func (s *slot) execute(ctx context.Context, req sandbox.Request, outputCap int) (sandbox.Result, error) {
 	s.pool.active.Add(1)
 	defer s.pool.active.Add(-1)
+	if !s.pool.posture.SignalScope {
+		// A running program's filter knows only those of our processes that were
+		// there before it, so none is forked beside it; and a stopped worker, which
+		// an earlier program may have left behind, is woken.
+		s.pool.forking.Lock()
+		defer s.pool.forking.Unlock()
+		_ = unix.Kill(s.worker.PID, unix.SIGCONT)
+	}
 	r := s.newRun(req.Timeout, outputCap)
 	defer r.pipes.Close()
 	if err := r.start(req); err != nil {
@@ -45,7 +53,10 @@ func (s *slot) execute(ctx context.Context, req sandbox.Request, outputCap int) 
 	if end == causeCancel {
 		return sandbox.Result{}, ctx.Err()
 	}
-	return r.result(end)
+	if r.exited != nil && !s.page.Read().Started {
+		return sandbox.Result{}, cmp.Or(s.worker.Failure(), forkserver.ErrNotStarted)
+	}
+	return r.result(end), nil
 }
 
 func (s *slot) newRun(timeout time.Duration, outputCap int) *run {
@@ -92,9 +103,7 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 			stderr = nil
 		case event, ok := <-r.slot.reaper.Events:
 			if !ok {
-				r.slot.broken = true
-				lost := &sandbox.StepError{Step: "reaper", Err: errors.New("it ended during the run")}
-				return causeNone, cmp.Or(r.pool.lastResort(r.slot), error(lost))
+				return causeNone, r.reaperLost()
 			}
 			if event.Kind == "exit" {
 				r.exited = &event
@@ -105,8 +114,8 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 		case <-ctx.Done():
 			return causeCancel, r.slot.kill()
 		case <-r.watch.tick():
-			if c := r.watch.check(); c != causeNone {
-				return c, r.slot.kill()
+			if c, err := r.watch.check(); c != causeNone || err != nil {
+				return c, cmp.Or(r.slot.kill(), err)
 			}
 		}
 		// The program has closed everything and said that it is at its end.
@@ -114,6 +123,18 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 			return causeNone, r.slot.kill()
 		}
 	}
+}
+
+// reaperLost ends the run without its reaper.
+func (r *run) reaperLost() error {
+	r.slot.broken = true
+	if err := r.pool.lastResort(r.slot); err != nil {
+		return err
+	}
+	if !r.slot.page.Read().Started {
+		return forkserver.ErrNotStarted
+	}
+	return &sandbox.StepError{Step: "reaper", Err: errors.New("it ended during the run")}
 }
 
 // exitCause tells the kernel's kills apart from a program's own.
@@ -135,18 +156,14 @@ func (r *run) exitCause(event forkserver.Event) cause {
 }
 
 // result is made from what was read, without waiting for more.
-func (r *run) result(c cause) (sandbox.Result, error) {
+func (r *run) result(c cause) sandbox.Result {
 	took := time.Since(r.started)
 	r.stdout.drain()
 	r.stderr.drain()
 	e := ending{cause: c}
-	e.status, e.signal = r.status()
+	e.status, e.signal = r.status(c)
 	if status := r.slot.page.Read(); status.Done {
 		e.reason = status.Reason
-	} else if e.signal == 0 && c == causeNone {
-		if err := r.slot.worker.Failure(); err != nil {
-			return sandbox.Result{}, err
-		}
 	}
 	stdout, stderr, cut := r.out.split()
 	e.cut, e.kept, e.total = cut, int64(len(stdout)+len(stderr)), r.out.total()
@@ -155,11 +172,11 @@ func (r *run) result(c cause) (sandbox.Result, error) {
 	if res.TimedOut {
 		res.ExitCode = -1
 	}
-	return res, nil
+	return res
 }
 
 // status is the exit status as a shell would show it, and the signal, if any.
-func (r *run) status() (status, signal int) {
+func (r *run) status(c cause) (status, signal int) {
 	page := r.slot.page.Read()
 	waited := syscall.WaitStatus(syscall.SIGKILL)
 	if r.exited != nil {
@@ -168,7 +185,7 @@ func (r *run) status() (status, signal int) {
 	switch {
 	case waited.Exited():
 		return waited.ExitStatus(), 0
-	case waited.Signal() == syscall.SIGKILL && page.Done: // killed after its end
+	case waited.Signal() == syscall.SIGKILL && page.Done && c == causeNone: // killed after its end
 		return page.Exit, 0
 	}
 	return 128 + int(waited.Signal()), int(waited.Signal())

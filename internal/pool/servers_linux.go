@@ -60,8 +60,13 @@ func (p *Pool) preload(server *forkserver.Process, level string, modules []strin
 	return data, err
 }
 
-// sweepOld removes what an earlier server in this container left behind.
-func (p *Pool) sweepOld(server *forkserver.Process) error {
+// sweepOld removes what an earlier server in this container, or a run whose reaper
+// failed, left behind.
+func (p *Pool) sweepOld(ctx context.Context) error {
+	server, err := p.base.forkServer(ctx)
+	if err != nil {
+		return err
+	}
 	reaper, err := server.ForkReaper(p.posture.ReaperSteps(), p.posture.SignalScope)
 	if err != nil {
 		return err
@@ -110,18 +115,25 @@ func (p *Pool) lastResort(s *slot) error {
 	return nil
 }
 
-// renew replaces the fork servers, between two runs: all of them, or those that
-// an ended first one left behind.
-func (p *Pool) renew(why string, all bool) {
+// replace makes the fork servers anew, between two runs.
+func (p *Pool) replace() {
+	if p.running.Acquire(p.ctx, 1) != nil {
+		return
+	}
+	p.base.reset()
+	p.running.Release(1)
+	p.renew("many runs")
+}
+
+// renew starts what is missing, and ends all that was made from an earlier first
+// fork server.
+func (p *Pool) renew(why string) {
 	if p.running.Acquire(p.ctx, 1) != nil {
 		return
 	}
 	defer p.running.Release(1)
 	p.log.Info("fork servers replaced", "why", why)
 	p.data.reset()
-	if all {
-		p.base.reset()
-	}
 	if _, err := p.base.forkServer(p.ctx); err != nil {
 		p.log.Error("fork server", "err", err)
 		return

@@ -20,8 +20,15 @@ const killWait = 5 * time.Second
 // goneWait bounds reaping and sweeping.
 const goneWait = 30 * time.Second
 
-// retryWait is the pause after a slot could not be filled.
-const retryWait = 200 * time.Millisecond
+// The pause after a slot could not be filled, doubling.
+const (
+	minRetry = 200 * time.Millisecond
+	maxRetry = time.Minute
+)
+
+// cleanWait bounds how long a slot may take to be clean before the server gives up:
+// until then no next run may begin.
+const cleanWait = 60 * time.Second
 
 // slot is a place for one worker at a time. Its goroutine fills it, offers it to
 // calls, and after each run cleans up and fills it again. Between offer and
@@ -38,7 +45,6 @@ type slot struct {
 	pipes   *forkserver.Pipes
 	guarded []int // pids that the worker's filter protects; see Pool.protected
 	used    bool  // the worker got a program
-	dirty   bool  // a run may have left files that no reaper swept
 	broken  bool  // the reaper failed, and everything has been killed by other means
 
 	returned chan func() // by the call, with what to do when the slot is clean
@@ -48,6 +54,9 @@ type slot struct {
 func (s *slot) keep(ctx context.Context) {
 	defer s.drop()
 	for s.refill(ctx) {
+		if s.level.resting() {
+			continue // it began to rest meanwhile: give back what this slot holds
+		}
 		s.level.working()
 		if s.pool.active.Load() == 0 {
 			s.pool.measureIdle()
@@ -57,23 +66,17 @@ func (s *slot) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		select {
-		case done := <-s.returned:
-			s.clean()
-			// The next run must not begin before the last one's files are gone.
-			if s.dirty && !s.refill(ctx) {
-				return
-			}
-			done()
-		case <-ctx.Done():
-			return
+		done := <-s.returned
+		if !s.clean(ctx) {
+			return // and no next run: its token stays where it is
 		}
+		done()
 	}
 }
 
 // refill tries until the slot holds a ready worker; false when ctx has ended.
 func (s *slot) refill(ctx context.Context) bool {
-	for {
+	for wait := minRetry; ; wait = min(2*wait, maxRetry) {
 		err := s.fill(ctx)
 		if ctx.Err() != nil {
 			return false
@@ -84,19 +87,21 @@ func (s *slot) refill(ctx context.Context) bool {
 		s.pool.log.Warn("slot not filled", "level", s.level.name, "err", err)
 		s.level.failed(err)
 		s.drop()
-		sleep(ctx, retryWait)
+		sleep(ctx, wait)
 	}
 }
 
 // fill makes a reaper, where there is none or its fork server was replaced, and
 // a ready worker.
 func (s *slot) fill(ctx context.Context) error {
-	if s.worker != nil {
-		return nil
-	}
 	if s.level.resting() {
 		s.drop() // what it holds of the level's memory is given back too
 	}
+	if err := s.level.await(ctx); err != nil {
+		return err
+	}
+	s.pool.forking.RLock()
+	defer s.pool.forking.RUnlock()
 	server, err := s.level.forkServer(ctx)
 	if err != nil {
 		return err
@@ -107,16 +112,11 @@ func (s *slot) fill(ctx context.Context) error {
 	if s.reaper == nil {
 		s.reaper, err = server.ForkReaper(s.pool.posture.ReaperSteps(), s.pool.posture.SignalScope)
 		if err != nil {
-			s.level.suspect(server)
+			go server.Close() // what can't fork is of no use: its watch starts another
 			return err
 		}
 		s.of = server
 		s.pool.protect(s.reaper.PID)
-	}
-	if s.dirty {
-		if err := s.sweep(); err != nil {
-			return err
-		}
 	}
 	return s.forkWorker()
 }
@@ -124,11 +124,9 @@ func (s *slot) fill(ctx context.Context) error {
 // sweep empties the directories that a run could write to. No other run may be
 // under way.
 func (s *slot) sweep() error {
-	s.dirty = true
 	if err := s.reaper.Sweep(s.pool.posture.Writable); err != nil || !s.await("swept", "", goneWait) {
 		return &sandbox.StepError{Step: "sweep", Err: errors.New("the last run's files can't be removed")}
 	}
-	s.dirty = false
 	return nil
 }
 
@@ -223,21 +221,37 @@ func (s *slot) await(kind, or string, wait time.Duration) bool {
 }
 
 // clean makes the slot empty after its worker was used, or found unfit. A reaper
-// that can't is replaced.
-func (s *slot) clean() {
-	if s.emptied() {
+// that can't is replaced. It returns when the next run may begin; false: never.
+func (s *slot) clean(ctx context.Context) bool {
+	used, clean := s.used, s.emptied()
+	if clean {
 		s.closeWorker()
 	} else {
-		if s.used && !s.broken {
-			s.pool.log.Error("slot not clean", "level", s.level.name, "slot", s.number)
-			if err := s.pool.lastResort(s); err != nil {
-				s.pool.log.Error("slot not clean", "err", err)
-			}
-		}
-		s.dirty = s.used
 		s.drop()
 	}
 	s.used, s.broken = false, false
+	if clean || !used {
+		return true
+	}
+	return s.scour(ctx)
+}
+
+// scour ends a run and removes its files without the help of its reaper.
+func (s *slot) scour(ctx context.Context) bool {
+	for deadline := time.Now().Add(cleanWait); ctx.Err() == nil; sleep(ctx, minRetry) {
+		err := s.pool.lastResort(s)
+		if err == nil {
+			err = s.pool.sweepOld(ctx)
+		}
+		if err == nil {
+			return true
+		}
+		s.pool.log.Error("slot not clean", "level", s.level.name, "slot", s.number, "err", err)
+		if time.Now().After(deadline) {
+			s.pool.fail(err)
+		}
+	}
+	return false
 }
 
 func (s *slot) emptied() bool {

@@ -1,10 +1,17 @@
 package pool
 
-import "time"
+import (
+	"time"
 
-// minPeriod is how often a run is looked at; a look that is costly is taken less
-// often, so that it takes at most a twentieth of one processor.
-const minPeriod = 20 * time.Millisecond
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
+)
+
+// How often a run is looked at. A look that is costly is taken less often, so that
+// it takes a twentieth of one processor, but never much later than a second.
+const (
+	minPeriod = 20 * time.Millisecond
+	maxPeriod = time.Second
+)
 
 // watch bounds what no rlimit bounds per run: memory and processes in all.
 type watch struct {
@@ -22,9 +29,9 @@ func (p *Pool) newWatch(reaper int) *watch {
 	limits := p.environment.Limits
 	return &watch{
 		meter: p.meter, reaper: reaper,
-		memory:    idle.memory + limits.MemoryBytes*9/10,
+		memory:    p.meter.ceiling(idle.memory + limits.MemoryBytes*9/10),
 		processes: idle.processes + limits.Processes,
-		kills:     idle.kills,
+		kills:     p.meter.kills(),
 		ticker:    time.NewTicker(minPeriod),
 	}
 }
@@ -33,23 +40,22 @@ func (w *watch) tick() <-chan time.Time { return w.ticker.C }
 
 func (w *watch) stop() { w.ticker.Stop() }
 
-func (w *watch) check() cause {
+// check says which limit is exceeded. An error is a watchdog that can't see: the
+// run must not go on without it.
+func (w *watch) check() (cause, error) {
 	begin := time.Now()
 	now, err := w.meter.measure(w.reaper)
-	w.ticker.Reset(max(minPeriod, 20*time.Since(begin)))
+	w.ticker.Reset(min(maxPeriod, max(minPeriod, 20*time.Since(begin))))
 	switch {
 	case err != nil:
-		return causeNone
+		return causeNone, &sandbox.StepError{Step: "watchdog", Err: err}
 	case now.memory > w.memory:
-		return causeMemory
+		return causeMemory, nil
 	case now.processes > w.processes:
-		return causeProcesses
+		return causeProcesses, nil
 	}
-	return causeNone
+	return causeNone, nil
 }
 
 // outOfMemory reports whether the kernel's OOM killer struck during the run.
-func (w *watch) outOfMemory() bool {
-	now, err := w.meter.measure(w.reaper)
-	return err == nil && now.kills > w.kills
-}
+func (w *watch) outOfMemory() bool { return w.meter.kills() > w.kills }

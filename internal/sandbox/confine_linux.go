@@ -95,9 +95,14 @@ func (p Posture) rlimits(w Worker) []Step {
 		rlimit("RLIMIT_DATA", unix.RLIMIT_DATA, uint64(w.InheritedData+w.Limits.MemoryBytes)),
 		rlimit("RLIMIT_FSIZE", unix.RLIMIT_FSIZE, uint64(w.Limits.WorkspaceBytes)),
 		rlimit("RLIMIT_NOFILE", unix.RLIMIT_NOFILE, openFiles),
-		rlimit("RLIMIT_CORE", unix.RLIMIT_CORE, 0),
+		// Not 0: a handler behind a pipe in core_pattern gets a dump all the same,
+		// unless the limit is 1. See core(5) and do_coredump in the kernel.
+		rlimit("RLIMIT_CORE", unix.RLIMIT_CORE, 1),
 		rlimit("RLIMIT_STACK", unix.RLIMIT_STACK, stackBytes),
 		rlimit("RLIMIT_MSGQUEUE", unix.RLIMIT_MSGQUEUE, 0),
+		rlimit("RLIMIT_RTPRIO", unix.RLIMIT_RTPRIO, 0),
+		rlimit("RLIMIT_NICE", unix.RLIMIT_NICE, 0),
+		rlimit("RLIMIT_MEMLOCK", unix.RLIMIT_MEMLOCK, 0),
 		rlimit("RLIMIT_SIGPENDING", unix.RLIMIT_SIGPENDING, openFiles),
 	}
 	if p.OwnUID {

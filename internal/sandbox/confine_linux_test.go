@@ -39,7 +39,8 @@ func TestWorkerStepsOrder(t *testing.T) {
 		"prctl PR_SET_PDEATHSIG SIGKILL", "getppid",
 		"openat oom_score_adj", "write oom_score_adj", "close oom_score_adj",
 		"prlimit64 RLIMIT_DATA", "prlimit64 RLIMIT_FSIZE", "prlimit64 RLIMIT_NOFILE", "prlimit64 RLIMIT_CORE",
-		"prlimit64 RLIMIT_STACK", "prlimit64 RLIMIT_MSGQUEUE", "prlimit64 RLIMIT_SIGPENDING", "prlimit64 RLIMIT_NPROC",
+		"prlimit64 RLIMIT_STACK", "prlimit64 RLIMIT_MSGQUEUE", "prlimit64 RLIMIT_RTPRIO", "prlimit64 RLIMIT_NICE",
+		"prlimit64 RLIMIT_MEMLOCK", "prlimit64 RLIMIT_SIGPENDING", "prlimit64 RLIMIT_NPROC",
 		"capset", "prctl PR_CAP_AMBIENT_CLEAR_ALL", "prctl PR_SET_NO_NEW_PRIVS",
 		"landlock_restrict_self ruleset.worker", "seccomp SECCOMP_SET_MODE_FILTER",
 	}
@@ -70,7 +71,7 @@ func TestWorkerStepsValues(t *testing.T) {
 	if _, ok := byName["prctl PR_CAPBSET_DROP 40"]; !ok {
 		t.Error("the last capability stays in the bounding set")
 	}
-	for name, want := range map[string]uint64{"DATA": 1000 + 1<<20, "FSIZE": 2 << 20, "NPROC": 9, "CORE": 0} {
+	for name, want := range map[string]uint64{"DATA": 1000 + 1<<20, "FSIZE": 2 << 20, "NPROC": 9, "CORE": 1, "NICE": 0} {
 		pair := byName["prlimit64 RLIMIT_"+name].Args[2].(Bytes).Data
 		soft, hard := binary.NativeEndian.Uint64(pair), binary.NativeEndian.Uint64(pair[8:])
 		if soft != want || hard != want {

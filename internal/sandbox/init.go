@@ -7,7 +7,7 @@ const InitName = "mcp-exec-init"
 // Descriptors of the init process; the first two it hands on to python.
 const (
 	ControlFD = 3 // control socket; a failure of init is reported there
-	ScriptFD  = 4 // forkserver.py, in a memfd
+	ScriptFD  = 4 // the fork server, an archive in a memfd
 	SpecFD    = 5 // an InitSpec as JSON
 )
 

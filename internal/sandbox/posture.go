@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 )
 
 // Posture is a named set of protections. It is data: the lists of steps, the
@@ -34,7 +34,7 @@ type Support struct {
 	LandlockABI  int      // 0: none, LandlockErr says why
 	LandlockErr  string   // "operation not permitted"
 	Root         bool     // effective uid 0
-	SetID        bool     // CAP_SETUID and CAP_SETGID: a worker can get an uid of its own
+	MissingCaps  []string // of those that a server needs which runs as root
 	Mount        bool     // CAP_SYS_ADMIN: private mounts can be made
 	Bounding     int      // with CAP_SETPCAP the number of capabilities that the kernel knows, else 0
 	Writable     []string // of /tmp and /dev/shm those that are tmpfs, without a mount below
@@ -44,23 +44,19 @@ type Support struct {
 	ContainerErr string   // why not
 }
 
-// ErrRefused is what Choose wraps when this host gives no posture that keeps
-// the promises.
-var ErrRefused = errors.New("no safe sandbox on this host")
-
 // DockerLine works on any machine with Docker; refusals end with it.
 const DockerLine = "run it in a container: docker run -i --rm --network none --read-only --cap-drop ALL " +
 	"--security-opt no-new-privileges --user 65532:65532 --tmpfs /tmp:rw,noexec,nosuid,size=64m " +
 	"--memory 256m --pids-limit 128 --cpus 1 IMAGE"
 
-// Refusal is an error with its remedy.
+// Refusal says that this host gives no posture that keeps the promises, and the
+// remedy.
 type Refusal struct {
 	Reason string
 	Hint   string
 }
 
 func (r *Refusal) Error() string { return r.Reason }
-func (r *Refusal) Unwrap() error { return ErrRefused }
 
 // Choose picks the posture for what the host gives. It is pure. isolation is
 // "auto" or a posture's name, which refuses less.
@@ -74,9 +70,9 @@ func Choose(isolation string, have Support) (Posture, error) {
 			Hint:   "needs Linux 5.13 or later with landlock among its security modules, and a seccomp profile that allows landlock_create_ruleset",
 		}
 	}
-	if have.Root && !have.SetID {
+	if have.Root && len(have.MissingCaps) > 0 {
 		return Posture{}, &Refusal{
-			Reason: "landlock: running as uid 0 without CAP_SETUID and CAP_SETGID, so programs would run as root",
+			Reason: "landlock: running as uid 0 without " + strings.Join(have.MissingCaps, ", "),
 			Hint:   "start it as an ordinary uid: --user 65532:65532",
 		}
 	}
@@ -92,7 +88,7 @@ func Choose(isolation string, have Support) (Posture, error) {
 	}
 	if len(writable) == 0 {
 		return Posture{}, &Refusal{
-			Reason: "landlock: neither /tmp nor /dev/shm is a tmpfs of its own, so nothing bounds what a run writes",
+			Reason: "landlock: neither /tmp nor /dev/shm is a tmpfs that belongs to root and has no mount below, so nothing bounds what a run writes",
 			Hint:   "add --tmpfs /tmp:rw,noexec,nosuid,size=64m,nr_inodes=8192",
 		}
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -23,12 +24,12 @@ const initialPIDNamespace = "pid:[4026531836]"
 // of newer Landlock ABIs, as on an older kernel: for tests.
 func Probe(maskABI int) Support {
 	have := Support{
-		Root:     os.Geteuid() == 0,
-		SetID:    capable(unix.CAP_SETUID) && capable(unix.CAP_SETGID),
-		Mount:    capable(unix.CAP_SYS_ADMIN),
-		Writable: tmpfsMounts("/tmp", "/dev/shm"),
-		UIDs:     mappedIDs(),
-		Nonce:    rand.Int(),
+		Root:        os.Geteuid() == 0,
+		MissingCaps: missingCaps(),
+		Mount:       capable(unix.CAP_SYS_ADMIN),
+		Writable:    tmpfsMounts("/tmp", "/dev/shm"),
+		UIDs:        mappedIDs(),
+		Nonce:       rand.Int(),
 	}
 	if capable(unix.CAP_SETPCAP) {
 		have.Bounding = knownCapabilities()
@@ -40,6 +41,26 @@ func Probe(maskABI int) Support {
 		have.Container = true
 	}
 	return have
+}
+
+// rootCaps are what a server needs that runs as root: to give a program an uid of
+// its own and its pipes, and to kill and clean up after it.
+var rootCaps = []struct {
+	name   string
+	number int
+}{
+	{"CAP_CHOWN", unix.CAP_CHOWN}, {"CAP_DAC_OVERRIDE", unix.CAP_DAC_OVERRIDE}, {"CAP_FOWNER", unix.CAP_FOWNER},
+	{"CAP_KILL", unix.CAP_KILL}, {"CAP_SETGID", unix.CAP_SETGID}, {"CAP_SETUID", unix.CAP_SETUID},
+}
+
+func missingCaps() []string {
+	var missing []string
+	for _, c := range rootCaps {
+		if !capable(c.number) {
+			missing = append(missing, c.name)
+		}
+	}
+	return missing
 }
 
 func landlockABI(mask int) (int, string) {
@@ -110,27 +131,29 @@ func descendant(pid int) bool {
 }
 
 func parentOf(pid int) (int, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, err
-	}
-	// The command name may hold spaces and parentheses: fields follow the last one.
-	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
-	fields := strings.Fields(rest)
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("read /proc/%d/stat: %d fields", pid, len(fields))
-	}
-	return strconv.Atoi(fields[1])
+	_, parent, err := ProcessState(pid)
+	return parent, err
 }
 
-// tmpfsMounts keeps those paths that lie on a tmpfs with no other mount below:
+// ProcessState reads /proc/PID/stat: the state ("Z" is dead) and the parent.
+func ProcessState(pid int) (state string, parent int, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", 0, err
+	}
+	// The command name may hold anything: fields follow the last parenthesis.
+	_, err = fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent)
+	return state, parent, err
+}
+
+// tmpfsMounts keeps those paths that lie on somebody else's tmpfs with no other mount below:
 // a volume there would be swept, or shared between runs. Two paths that are one
 // directory (a link) are one.
 func tmpfsMounts(paths ...string) []string {
 	var kept, seen []string
 	for _, path := range paths {
 		real, err := filepath.EvalSymlinks(path)
-		if err != nil || !isTmpfs(real) || mountBelow(real) {
+		if err != nil || !isTmpfs(real) || mountBelow(real) || ownedByUs(real) {
 			continue
 		}
 		if len(seen) > 0 && seen[0] == real {
@@ -144,6 +167,12 @@ func tmpfsMounts(paths ...string) []string {
 func isTmpfs(path string) bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(path, &fs) == nil && fs.Type == unix.TMPFS_MAGIC
+}
+
+// ownedByUs: a program with our uid could close the directory to the next one.
+func ownedByUs(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) != nil || int(st.Uid) == os.Geteuid() && st.Uid != 0
 }
 
 func mountBelow(dir string) bool {

@@ -116,6 +116,8 @@ var strictCases = []filterCase{
 	{"prctl", with(unix.PR_SCHED_CORE), retEINVAL},
 	{"prctl", with(9999), retEINVAL},
 
+	{"prlimit64", with(0, unix.RLIMIT_CORE), retEPERM},
+	{"prlimit64", with(upperBit, unix.RLIMIT_CORE), retEPERM},
 	{"prlimit64", with(0, unix.RLIMIT_CPU), retAllow},
 	{"prlimit64", with(upperBit), retAllow}, // pid 0, for the kernel
 	{"prlimit64", with(1, unix.RLIMIT_NOFILE), retEPERM},

@@ -37,11 +37,17 @@ var refused = []callRule{
 	refuse(retEPERM, "init_module finit_module delete_module iopl ioperm nfsservctl uselib", "the host's kernel"),
 }
 
+const rlimitCore = 4
+
 // onOneself are calls that take a process id and are allowed on the caller
 // alone, as id 0: the server may have the same uid, and Landlock doesn't
 // mediate them. The caller's own id in digits can't be told from others.
 var onOneself = []callRule{
-	onlyIf(retEPERM, "prlimit64", "would lower the server's limits", argIs(0, 0)),
+	{"prlimit64", "would lower the server's limits, or let a dump reach the host's core handler", []callCase{
+		{[]argTest{argIs(0, 0), argIs(1, rlimitCore)}, retEPERM},
+		{[]argTest{argIs(0, 0)}, retAllow},
+	}, retEPERM},
+	unless(retEPERM, "setrlimit", "would let a dump reach the host's core handler", argIs(0, rlimitCore)),
 	onlyIf(retEPERM, "sched_setaffinity sched_setattr sched_setparam sched_setscheduler", "would slow the server down", argIs(0, 0)),
 	onlyIf(retEPERM, "setpriority", "would slow the server down", argIs(0, prioProcess), argIs(1, 0)),
 	onlyIf(retEPERM, "ioprio_set", "would slow the server down", argIs(0, ioprioWhoProcess), argIs(1, 0)),

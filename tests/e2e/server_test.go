@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,12 +49,17 @@ func runTests(m *testing.M) int {
 // inContainer reports whether the server under test runs in one.
 func inContainer() bool { return os.Getenv(commandEnv) != "" }
 
+// sandboxFound saves the second look: the one for the libraries is slow.
+var sandboxFound atomic.Bool
+
 // requireSandbox skips where the product refuses by design.
 func requireSandbox(t testing.TB) {
 	t.Helper()
-	if !inContainer() {
-		sandboxtest.Require(t, "root", "landlock>=1", "python")
+	if inContainer() || sandboxFound.Load() {
+		return
 	}
+	sandboxtest.Require(t, "root", "landlock>=1", "python")
+	sandboxFound.Store(true)
 }
 
 // command starts the server under test. env are settings, "MCP_EXEC_MAX_PIDS=9".
@@ -77,7 +84,32 @@ type server struct {
 	t       testing.TB
 	cmd     *exec.Cmd
 	session *mcp.ClientSession
-	log     *strings.Builder
+	log     *logBuffer
+}
+
+// in is the same server with failures reported on a subtest.
+func (s *server) in(t testing.TB) *server {
+	c := *s
+	c.t = t
+	return &c
+}
+
+// logBuffer holds what a server writes to stderr; tests read it meanwhile.
+type logBuffer struct {
+	mu   sync.Mutex // protects text
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // start runs a server until the test ends.
@@ -85,7 +117,7 @@ func start(t testing.TB, env ...string) *server {
 	t.Helper()
 	requireSandbox(t)
 	cmd := command(env...)
-	log := &strings.Builder{}
+	log := &logBuffer{}
 	cmd.Stderr = log
 	ctx, cancel := context.WithTimeout(context.Background(), hang)
 	defer cancel()

@@ -1,6 +1,6 @@
 """The fork server: a warm CPython that forks confined workers, each for one run.
 
-Roles, all the same program (the protocol is specified in forkserver.go):
+Roles, all the same program (the protocol is specified in doc.go):
 
   server  loads modules once and forks further servers and reapers
   reaper  owns one slot: forks its worker, kills and reaps a run, sweeps its files
@@ -10,8 +10,6 @@ No server and no reaper ever sees a caller's data: code and the three standard
 streams travel as descriptors that only the worker reads.
 """
 
-import binascii
-import ctypes
 import functools
 import gc
 import json
@@ -22,6 +20,8 @@ import signal
 import socket
 
 import worker
+from confine import StepError, run_steps
+from ending import freeze_and_sweep, kill_domain, wait_for_all
 from janitor import sweep
 from preload import data_bytes, preload
 
@@ -29,18 +29,7 @@ CONTROL = 3  # the control socket, in every role
 RULESETS = 100  # first of the descriptors that init made
 MAX_MESSAGE = 1 << 17
 MAX_FDS = 8
-FREEZE_ROUNDS = 100  # of one sweep; only programs that do nothing but fork need more than three
 MAX_FD = 1024  # a program starts with 0, 1, 2 and nothing else of ours
-
-libc = ctypes.CDLL(None, use_errno=True)
-libc.syscall.restype = ctypes.c_long
-
-
-class StepError(Exception):
-    def __init__(self, step, errno):
-        super().__init__(f"{step}: {os.strerror(errno)}")
-        self.step, self.errno = step, errno
-
 
 # ---- messages -------------------------------------------------------------
 
@@ -60,40 +49,6 @@ def send_failure(sock, error):
         send(sock, "failed", step=error.step, errno=error.errno, error=os.strerror(error.errno))
     else:
         send(sock, "failed", step="fork server", errno=0, error=f"{type(error).__name__}: {error}")
-
-
-# ---- confinement: the one loop ---------------------------------------------
-
-
-def run_steps(steps, fds):
-    """Make the system calls of the list; stop at the first unexpected result."""
-    for name, number, args, want, bind in steps:
-        keep = []  # memory that the kernel reads must outlive the call
-        values = [argument(arg, fds, keep) for arg in args]
-        result = libc.syscall(ctypes.c_long(number), *values)
-        if bind is not None and result >= 0:
-            fds[bind] = result
-        elif result == -1 or (want is not None and result != want):
-            raise StepError(name, ctypes.get_errno() if result == -1 else 0)
-
-
-def argument(arg, fds, keep):
-    if isinstance(arg, int):
-        return ctypes.c_long(arg)
-    if "fd" in arg:
-        return ctypes.c_long(fds[arg["fd"]])
-    buffer = memory(arg["bytes"], keep)
-    for offset, data in arg.get("pointers", {}).items():
-        address = ctypes.addressof(memory(data, keep))
-        ctypes.c_void_p.from_buffer(buffer, int(offset)).value = address
-    return ctypes.c_void_p(ctypes.addressof(buffer))
-
-
-def memory(text, keep):
-    data = binascii.a2b_base64(text)
-    buffer = ctypes.create_string_buffer(data, max(len(data), 1))
-    keep.append(buffer)
-    return buffer
 
 
 class Become(BaseException):
@@ -276,91 +231,6 @@ class Reaper(Server):
             send_failure(self.sock, StepError("sweep", error.errno))
 
 
-def kill_domain(number=signal.SIGKILL):
-    """A signal to everything in this Landlock signal domain but ourselves. The
-    kernel walks the process list under a lock that fork(2) takes, so no process
-    outruns it. Scope: Linux 6.12."""
-    try:
-        os.kill(-1, number)
-    except (ProcessLookupError, PermissionError):
-        pass  # nobody there; EPERM when only strangers are
-
-
-def freeze_and_sweep(workers):
-    """Without the scope: kill the workers' own groups, then stop all descendants until no new one is found, then
-    kill them; again until none is left. What is stopped can't fork. Signals go
-    to process groups, so that a fork bomb stops as a whole; a program can't be
-    in a group of ours, since its worker has a session of its own."""
-    for pid in workers:
-        signal_group(pid, signal.SIGKILL)
-    while True:
-        for group in freeze():
-            signal_group(group, signal.SIGKILL)
-        if not reap_some():
-            return
-
-
-def freeze():
-    frozen, groups = set(), set()
-    for _ in range(FREEZE_ROUNDS):
-        found = descendants(os.getpid()) - frozen
-        if not found:
-            break
-        frozen |= found
-        fresh = {group_of(pid) for pid in found} - {None, os.getpgrp()}
-        for group in fresh:
-            signal_group(group, signal.SIGSTOP)
-        groups |= fresh
-    return groups
-
-
-def group_of(pid):
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return None
-
-
-def signal_group(group, number):
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        pass
-
-
-def descendants(pid):
-    found, todo = set(), [pid]
-    while todo:
-        parent = todo.pop()
-        try:
-            with open(f"/proc/{parent}/task/{parent}/children") as file:
-                children = [int(text) for text in file.read().split()]
-        except OSError:
-            continue
-        found.update(children)
-        todo += children
-    return found
-
-
-def reap_some():
-    """Reaps what can be reaped; False when no child is left."""
-    try:
-        while True:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-            if pid == 0:
-                return True
-    except ChildProcessError:
-        return False
-
-
-def wait_for_all():
-    try:
-        while True:
-            os.waitpid(-1, 0)
-    except ChildProcessError:
-        pass
-
-
 # ---- roles --------------------------------------------------------------------
 
 
@@ -400,8 +270,10 @@ def take_role(message, names):
     except Become:
         raise
     except BaseException as error:
-        send_failure(sock, error)
-        os._exit(1)
+        try:
+            send_failure(sock, error)
+        finally:
+            os._exit(1)  # whatever else fails, a program sees nothing of it
 
 
 ROLES = {"server": be_server, "reaper": be_reaper, "worker": be_worker}

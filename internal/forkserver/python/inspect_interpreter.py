@@ -1,10 +1,14 @@
 """Run once by the server, cold: what this interpreter is and where it reads from."""
 
-import importlib.metadata
-import importlib.util
 import json
 import os
 import sys
+
+try:
+    import importlib.metadata
+    import importlib.util
+except ImportError:
+    pass  # too old: the server says so
 
 PACKAGES = {
     "numpy": "numpy",
@@ -23,7 +27,7 @@ def packages():
 def version(distribution, module):
     try:
         return importlib.metadata.version(distribution) if importlib.util.find_spec(module) else ""
-    except (ImportError, ValueError):
+    except (AttributeError, ImportError, ValueError):
         return ""
 
 
@@ -45,6 +49,7 @@ print(
     json.dumps(
         {
             "Executable": sys.executable,
+            "Minor": sys.version_info[1] if sys.version_info[0] == 3 else 0,
             "Version": ".".join(map(str, sys.version_info[:3])),
             "Dirs": directories(),
             "Files": [os.path.realpath(sys.executable)],

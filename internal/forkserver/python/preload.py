@@ -11,12 +11,14 @@ def preload(modules, font_cache):
         for name in modules:
             try:
                 __import__(name)
+                EXERCISES.get(name, _nothing)()
             except Exception as error:
                 missing[name] = f"{type(error).__name__}: {error}"
-        for name, exercise in EXERCISES.items():
-            if name in modules and name not in missing:
-                exercise()
     return missing
+
+
+def _nothing():
+    pass
 
 
 class _matplotlib_directory:

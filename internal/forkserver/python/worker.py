@@ -14,10 +14,11 @@ import types
 import weakref
 
 MAIN = "main.py"
-OURS = ("__main__", "forkserver", "janitor", "preload", "worker")
+OURS = ("__main__", "confine", "ending", "forkserver", "janitor", "preload", "worker")
 
-# What the status page holds: DONE | status | reason << 16, one 32-bit word.
-DONE = 0x100
+# What the status page holds, one 32-bit word: STARTED before the program's first
+# instruction, and at its end DONE | STARTED | status | reason << 16.
+DONE, STARTED = 0x100, 0x200
 NO_MODULE, NO_MEMORY, NO_NETWORK, DISK_FULL, NO_PROCESS = range(1, 6)
 
 _exit, _getpid, _kill = os._exit, os.getpid, os.kill
@@ -266,15 +267,20 @@ class Ending:
     def __init__(self, page):
         self.page, self.pid = page, _getpid()
 
+    def write(self, word):
+        self.page[0:4] = word.to_bytes(4, sys.byteorder)
+
     def __call__(self, own, before, source):
+        self.write(STARTED)
         status, why = execute(source, own[0])
         if finalize(own, before) and status >= 0:
             status = 120
         if status < 0:
             signal.signal(-status, signal.SIG_DFL)
             _kill(_getpid(), -status)
+            status = 128 - status  # the signal is blocked
         if _getpid() == self.pid:  # else a forked child that fell off the end
-            self.page[0:4] = (DONE | status | why << 16).to_bytes(4, sys.byteorder)
+            self.write(DONE | STARTED | status | why << 16)
             # Before the address space is torn down, so that readers see the end now.
             _syscall(_CLOSE_RANGE, 0, ctypes.c_uint(-1), 0)
         _exit(status)

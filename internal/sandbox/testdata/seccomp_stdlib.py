@@ -84,7 +84,7 @@ def processes():
     assert os.waitid(os.P_PIDFD, fd, os.WEXITED).si_status == 0
     os.nice(1)
     os.sched_setaffinity(0, os.sched_getaffinity(0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
     resource.prlimit(0, resource.RLIMIT_NOFILE)
 
 

@@ -1,0 +1,11 @@
+# Every process has a session of its own and ignores what it can.
+# want: exit 1|137
+# want: note process_limit
+import os
+import signal
+
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGCHLD):
+    signal.signal(number, signal.SIG_IGN)
+while True:
+    if os.fork() == 0:
+        os.setsid()

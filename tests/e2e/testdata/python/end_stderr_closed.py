@@ -1,0 +1,7 @@
+# exit: 1
+# says: body
+import sys
+
+print("body")
+sys.stderr.close()
+sys.exit("nowhere")

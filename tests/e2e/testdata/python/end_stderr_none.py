@@ -1,0 +1,6 @@
+# exit: 1
+# says: on the descriptor
+import sys
+
+sys.stderr = None
+sys.exit("on the descriptor é")

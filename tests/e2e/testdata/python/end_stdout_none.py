@@ -1,0 +1,6 @@
+# says: ok
+import sys
+
+print("ok")
+sys.stdout = None
+print("nowhere")

@@ -1,0 +1,3 @@
+# exit: 1
+# says: GeneratorExit: g
+raise GeneratorExit("g")

@@ -1,0 +1,4 @@
+# exit: 1
+# says: ModuleNotFoundError: No module named 'not_installed_here'
+import json
+from not_installed_here import x

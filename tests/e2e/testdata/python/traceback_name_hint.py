@@ -1,0 +1,4 @@
+# exit: 1
+# says: NameError: name 'lenght' is not defined
+length = 5
+print(lenght)

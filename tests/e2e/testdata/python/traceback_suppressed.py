@@ -1,0 +1,6 @@
+# exit: 1
+# says: RuntimeError: alone
+try:
+    1 / 0
+except ZeroDivisionError:
+    raise RuntimeError("alone") from None
