@@ -12,7 +12,9 @@
 //	preload {modules, font_cache}   import and exercise modules;
 //	                                answers preloaded {data, missing}
 //	fork    {role, steps, names, …} descriptors: the child's control socket, then
-//	                                one for each name. The child answers ready
+//	                                one for each name, and for a worker the reading
+//	                                ends of its stdout and stderr, which the reaper
+//	                                watches but never reads. The child answers ready
 //	                                {pid} on its own socket; the parent nothing
 //	                                unless fork(2) failed
 //	kill    {pid}                   to a reaper: answers killed, with every process
@@ -23,10 +25,12 @@
 //	sweep   {directories}           to a reaper whose run is gone: answers swept
 //
 // Unasked come exit {pid, status, cpu_ms} when a child ended, from a reaper only
-// after the run was killed, followed by gone. failed {step, path, errno, error} takes the place of any answer. A ready worker
-// takes one message: the hand-over {steps}, with the descriptors of code, stdin,
-// stdout and stderr. It answers only when it fails before the program starts. Its
-// socket is closed before the program's first instruction.
+// after the run was killed, and killed when the run said that it is at its end and
+// has closed both streams; each is followed by gone. failed {step, path, errno,
+// error} takes the place of any answer. A ready worker takes one message: the
+// hand-over {steps}, with the descriptors of code, stdin, stdout and stderr. It
+// answers only when it fails before the program starts. Its socket is closed before
+// the program's first instruction.
 //
 // End of file on a control socket ends the process, and a reaper's run with it.
 package forkserver

@@ -16,6 +16,7 @@ type Pipes struct {
 
 	code   *os.File
 	theirs []int // the program's ends, plain blocking descriptors
+	ours   []int // the numbers of our ends: os.File.Fd would make them blocking
 }
 
 // NewPipes makes them. The program, which runs as owner, may open its ends again
@@ -59,6 +60,7 @@ func (p *Pipes) add(ourRead bool, owner int) (*os.File, error) {
 		unix.Close(ours)
 		return nil, err
 	}
+	p.ours = append(p.ours, ours)
 	return os.NewFile(uintptr(ours), "pipe"), nil
 }
 

@@ -49,13 +49,13 @@ func TestPage(t *testing.T) {
 	if got := page.Read(); got != (Status{}) {
 		t.Errorf("a new page reads %+v", got)
 	}
-	if _, err := unix.Pwrite(page.FD(), []byte{7, 1, 2, 0}, 0); err != nil {
+	if _, err := unix.Pwrite(page.fd(), []byte{7, 1, 2, 0}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := page.Read(), (Status{Done: true, Exit: 7, Reason: NoMemory}); got != want {
 		t.Errorf("page = %+v, want %+v", got, want)
 	}
-	if err := unix.Ftruncate(page.FD(), 0); !errors.Is(err, unix.EPERM) {
+	if err := unix.Ftruncate(page.fd(), 0); !errors.Is(err, unix.EPERM) {
 		t.Errorf("shrinking the page: %v, want EPERM", err)
 	}
 }

@@ -23,7 +23,8 @@ type Worker struct {
 // WorkerSpec is what a worker is made of.
 type WorkerSpec struct {
 	Steps     []sandbox.Step
-	Page      int      // descriptor of the status page
+	Page      *Page
+	Pipes     *Pipes
 	Directory string   // absolute; made and entered at hand-over
 	Env       []string // the program's whole environment
 	FontList  string   // matplotlib's prebuilt list of fonts, or empty
@@ -37,7 +38,7 @@ func (p *Process) ForkWorker(spec WorkerSpec) (*Worker, error) {
 		env[key] = value
 	}
 	c, pid, err := p.fork(request{Role: "worker", Steps: spec.Steps, Names: []string{"page"},
-		Directory: spec.Directory, Env: env, FontList: spec.FontList}, spec.Page)
+		Directory: spec.Directory, Env: env, FontList: spec.FontList}, spec.Page.fd(), spec.Pipes.ours[1], spec.Pipes.ours[2])
 	if err != nil {
 		return nil, named("worker", err)
 	}
@@ -94,8 +95,7 @@ func seal(fd int) error {
 	return err
 }
 
-// FD is the descriptor to hand to the worker.
-func (p *Page) FD() int { return int(p.file.Fd()) }
+func (p *Page) fd() int { return int(p.file.Fd()) }
 
 // Read takes the word as it is now. Every value is possible, none is trusted
 // beyond the run that wrote it.

@@ -105,6 +105,9 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 			if !ok {
 				return causeNone, r.reaperLost()
 			}
+			if event.Kind == "killed" { // the reaper saw the end before we did
+				return causeNone, nil
+			}
 			if event.Kind == "exit" {
 				r.exited = &event
 				return r.exitCause(event), nil
@@ -125,13 +128,17 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 	}
 }
 
-// reaperLost ends the run without its reaper.
+// youngRun is how long a run may have lasted whose reaper was dying when it began.
+const youngRun = time.Second
+
+// reaperLost ends the run without its reaper. A run that had just begun is begun
+// again elsewhere: it has left nothing behind.
 func (r *run) reaperLost() error {
 	r.slot.broken = true
 	if err := r.pool.lastResort(r.slot); err != nil {
 		return err
 	}
-	if !r.slot.page.Read().Started {
+	if time.Since(r.started) < youngRun {
 		return forkserver.ErrNotStarted
 	}
 	return &sandbox.StepError{Step: "reaper", Err: errors.New("it ended during the run")}

@@ -153,7 +153,7 @@ func (s *slot) forkWorker() error {
 		Filter: filter, Limits: s.pool.environment.Limits,
 	})
 	worker, err := s.reaper.ForkWorker(forkserver.WorkerSpec{
-		Steps: steps, Page: s.page.FD(), Directory: runDirectory(p.Temp),
+		Steps: steps, Page: s.page, Pipes: s.pipes, Directory: runDirectory(p.Temp),
 		Env: sandbox.WorkerEnv(p.Temp), FontList: s.pool.interpreter.FontList,
 	})
 	if err != nil {

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package e2e drives the built server as a client would: over stdio, through
 // the official SDK, natively or in the container.
 package e2e

@@ -79,6 +79,7 @@ class Server:
         self.sock = sock
         self.fds = fds  # named descriptors that every child inherits
         self.children = set()
+        self.poll = select.poll()
         self.wake, self.woken = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def serve(self):
@@ -91,16 +92,20 @@ class Server:
     def answer(self):
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self.woken, warn_on_full_buffer=False)
-        poll = select.poll()
-        poll.register(self.sock, select.POLLIN)
-        poll.register(self.wake, select.POLLIN)
+        self.poll.register(self.sock, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
         while True:
-            ready = [fd for fd, _ in poll.poll()]
+            ready = [fd for fd, _ in self.poll.poll()]
             if self.wake in ready:
                 os.read(self.wake, 4096)
                 self.collect()
+            for fd in ready:
+                self.ended(fd)
             if self.sock.fileno() in ready and not self.handle(*receive(self.sock)):
                 return
+
+    def ended(self, fd):
+        pass  # a server watches no streams
 
     def handle(self, message, fds):
         if message is None:
@@ -174,6 +179,8 @@ class Reaper(Server):
         super().__init__(sock, fds)
         self.scoped = scoped
         self.workers = set()  # also those that have been reaped: their group may live on
+        self.streams = set()  # reading ends of the run's stdout and stderr, never read
+        self.page = None
 
     def serve(self):
         try:
@@ -186,8 +193,33 @@ class Reaper(Server):
         self.kill()  # the server is gone: so is the run
 
     def on_fork(self, message, fds):
+        self.watch(fds[1], fds[2:])
         super().on_fork(message, fds)
         self.workers = set(self.children)
+
+    def watch(self, page, streams):
+        """To see the end of a run when the server does, not when it says so."""
+        self.page = mmap.mmap(page, mmap.PAGESIZE, prot=mmap.PROT_READ)
+        for stream in streams:
+            fd = os.dup(stream)
+            self.streams.add(fd)
+            self.poll.register(fd, 0)  # its end is always reported
+
+    def ended(self, fd):
+        """Nobody can write to this stream any more. When that is so for both and
+        the worker has said that it is at its end, the run is over."""
+        if fd not in self.streams:
+            return
+        self.forget(fd)
+        if not self.streams and worker.is_done(self.page):
+            self.kill()
+            send(self.sock, "killed")
+            self.clean()
+
+    def forget(self, fd):
+        self.streams.remove(fd)
+        self.poll.unregister(fd)
+        os.close(fd)
 
     def child_ended(self, pid, status, usage):
         """The worker's main process ended, so the run has: nothing may outlive it."""
@@ -219,6 +251,8 @@ class Reaper(Server):
     def clean(self):
         """Reap until ECHILD: the proof, at a subreaper, that a run is gone."""
         self.children.clear()
+        for fd in list(self.streams):
+            self.forget(fd)
         wait_for_all()
         send(self.sock, "gone")
 

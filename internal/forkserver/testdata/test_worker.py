@@ -6,6 +6,7 @@ import socket
 import types
 import unittest
 
+import finalization
 import worker
 
 
@@ -61,7 +62,7 @@ class ClearDictionary(unittest.TestCase):
         module = types.ModuleType("m")
         for name in ("public", "_private", "__dunder__", "later"):
             setattr(module, name, Witness(name))
-        worker.clear_dictionary(module)
+        finalization.clear_dictionary(module)
         self.assertEqual(gone, ["_private", "public", "__dunder__", "later"])
 
 
