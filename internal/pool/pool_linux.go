@@ -183,6 +183,10 @@ func (p *Pool) run(ctx context.Context, req sandbox.Request, outputCap int) (san
 		select {
 		case <-clean: // before another run: its files would be swept too
 		case <-ctx.Done():
+			go func() { // the next run waits for it all the same
+				<-clean
+				p.running.Release(1)
+			}()
 			return sandbox.Result{}, ctx.Err()
 		}
 	}
