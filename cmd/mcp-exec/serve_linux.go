@@ -34,6 +34,7 @@ func (s serve) Run() error {
 	signal.Ignore(syscall.SIGPIPE)
 	// Answers are large and short-lived: fewer collections, at little memory.
 	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(serverMemory)
 	if err := pool.EnoughProcesses(idleThreads); err != nil {
 		return err
 	}
@@ -71,6 +72,10 @@ func maskedABI() int {
 	n, _ := strconv.Atoi(os.Getenv("MCP_EXEC_TEST_LANDLOCK_ABI"))
 	return n
 }
+
+// serverMemory is where collections become frequent all the same, bytes: the
+// server's share of a small container. A request of several MiB passes it for a moment.
+const serverMemory = 40 << 20
 
 // idleThreads is how many threads the server holds ready: a Go program that
 // needs a new one while a run has taken all processes of the container dies.

@@ -53,7 +53,7 @@ func (p *Pool) budget() error {
 func fit(l sandbox.Limits, group *cgroup, idle usage) (fitted sandbox.Limits, withData bool, err error) {
 	withData = true
 	if group.memoryLimit > 0 {
-		left := group.memoryLimit - idle.memory - reserve
+		left := group.memoryLimit - idle.total - reserve
 		if withData = left-dataFootprint >= minMemory; withData {
 			left -= dataFootprint
 		}

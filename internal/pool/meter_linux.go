@@ -14,7 +14,8 @@ import (
 
 // usage is what a run takes of the two things that no rlimit bounds per run.
 type usage struct {
-	memory    int64 // bytes
+	memory    int64 // bytes, without the server's own
+	total     int64 // bytes, with it
 	processes int   // and threads
 }
 
@@ -23,8 +24,8 @@ type meter interface {
 	measure(pid int) (usage, error)
 	// kills counts what the kernel's OOM killer has ended, since the container began.
 	kills() int64
-	// ceiling lowers a threshold that the kernel would not let a run reach.
-	ceiling(memory int64) int64
+	// ceiling is what all together must stay below, or 0.
+	ceiling() int64
 }
 
 // cgroup is the control group of the container that the server lives in, v1 or
@@ -62,14 +63,24 @@ func (c *cgroup) measure(int) (usage, error) {
 	if err != nil {
 		return usage{}, err
 	}
-	return usage{memory: memory - c.fileCache(), processes: int(processes)}, nil
+	total := memory - c.fileCache()
+	return usage{memory: total - ownMemory(), total: total, processes: int(processes)}, nil
 }
 
-func (c *cgroup) ceiling(memory int64) int64 {
-	if c.memoryLimit == 0 {
-		return memory
+func (c *cgroup) ceiling() int64 { return max(0, c.memoryLimit-reserve/2) }
+
+// ownMemory is what this process has dirtied: a large request makes it grow, which
+// is not the run's doing. See statm in proc_pid_statm(5).
+func ownMemory() int64 {
+	var size, resident, shared int64
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
 	}
-	return min(memory, c.memoryLimit-reserve)
+	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
+		return 0
+	}
+	return (resident - shared) * int64(os.Getpagesize())
 }
 
 // fileCache is what the kernel can take back at once: pages of files (not of
@@ -100,7 +111,7 @@ type tree struct {
 
 func (t *tree) kills() int64 { return 0 }
 
-func (t *tree) ceiling(memory int64) int64 { return memory }
+func (t *tree) ceiling() int64 { return 0 }
 
 // measure counts below a reaper; reaper 0 is an empty slot.
 func (t *tree) measure(reaper int) (usage, error) {

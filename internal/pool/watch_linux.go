@@ -18,6 +18,7 @@ type watch struct {
 	meter     meter
 	reaper    int
 	memory    int64 // kill above, as the meter counts
+	total     int64 // likewise with the server's own, or 0
 	processes int
 	kills     int64 // OOM kills before the run
 	ticker    *time.Ticker
@@ -29,7 +30,8 @@ func (p *Pool) newWatch(reaper int) *watch {
 	limits := p.environment.Limits
 	return &watch{
 		meter: p.meter, reaper: reaper,
-		memory:    p.meter.ceiling(idle.memory + limits.MemoryBytes*9/10),
+		memory:    idle.memory + limits.MemoryBytes*9/10,
+		total:     p.meter.ceiling(),
 		processes: idle.processes + limits.Processes,
 		kills:     p.meter.kills(),
 		ticker:    time.NewTicker(minPeriod),
@@ -49,7 +51,7 @@ func (w *watch) check() (cause, error) {
 	switch {
 	case err != nil:
 		return causeNone, &sandbox.StepError{Step: "watchdog", Err: err}
-	case now.memory > w.memory:
+	case now.memory > w.memory, w.total > 0 && now.total > w.total:
 		return causeMemory, nil
 	case now.processes > w.processes:
 		return causeProcesses, nil
