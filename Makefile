@@ -58,7 +58,7 @@ export REPORT
 test: check
 	@python=$$(deploy/python/setup) && export MCP_EXEC_PYTHON=$$python && \
 	"$$python" deploy/python/lint.py deploy/python/*.py examples/*.py internal/forkserver/python/*.py && \
-	$(GO) test -v -timeout 5m ./... 2>&1 | awk "$$REPORT"
+	$(GO) test -v -timeout 9m ./... 2>&1 | awk "$$REPORT"
 
 image:
 	@deploy/docker/build

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,10 +12,14 @@ import (
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
 
-// flags are the settings as text. Each has an environment variable of the same
-// name, MCP_EXEC_MAX_TIMEOUT_S for --max-timeout-s. Empty is the default.
+// transport is how clients speak to the server.
+type transport struct {
+	Transport string `help:"How clients speak to the server: stdio. Default: ${default}." default:"stdio" placeholder:"NAME"`
+}
+
+// flags are the settings of programs, as text. Each has an environment variable of the
+// same name, MCP_EXEC_MAX_TIMEOUT_S for --max-timeout-s. Empty is the default.
 type flags struct {
-	Transport      string `help:"How clients speak to the server: stdio. Default: ${default}." default:"stdio" placeholder:"NAME"`
 	DefaultTimeout string `name:"default-timeout-s" help:"Wall-clock limit in seconds when the caller names none. Default: ${default}." default:"30" placeholder:"N"`
 	MaxTimeout     string `name:"max-timeout-s" help:"Ceiling in seconds for what a caller may ask. Default: ${default}." default:"300" placeholder:"N"`
 	MaxOutput      string `name:"max-output-bytes" help:"Cap on stdout and stderr together. Default: ${default}." default:"1048576" placeholder:"N"`
@@ -86,20 +91,47 @@ func (s setting) parse() error {
 
 func (f flags) checkRest(c config) error {
 	if c.limits.DefaultTimeout > c.limits.MaxTimeout {
-		return fmt.Errorf("MCP_EXEC_DEFAULT_TIMEOUT_S=%q: want at most MCP_EXEC_MAX_TIMEOUT_S, which is %s", f.DefaultTimeout, f.MaxTimeout)
+		return f.timeoutsCross()
 	}
-	switch f.Transport {
-	case "stdio":
-	case "http", "sse":
-		return fmt.Errorf("MCP_EXEC_TRANSPORT=%q: this version serves stdio only", f.Transport)
-	default:
-		return fmt.Errorf("MCP_EXEC_TRANSPORT=%q: want stdio, http or sse", f.Transport)
-	}
-	if f.Isolation != "auto" && f.Isolation != "landlock" {
-		return fmt.Errorf("MCP_EXEC_ISOLATION=%q: want auto or landlock", f.Isolation)
+	if !slices.Contains(isolations, f.Isolation) {
+		return fmt.Errorf("MCP_EXEC_ISOLATION=%q: want %s", f.Isolation, list(isolations, "or"))
 	}
 	if strings.TrimSpace(f.Python) == "" {
 		return errors.New("MCP_EXEC_PYTHON=\"\": want a command or a path")
 	}
 	return nil
+}
+
+// isolations are the postures that can be asked for; which of them this host gives
+// is found out when the sandbox is built.
+var isolations = append([]string{"auto"}, sandbox.Postures()...)
+
+// defaultTimeout is what flags say, so what MCP_EXEC_DEFAULT_TIMEOUT_S is where
+// nobody has set it.
+const defaultTimeout = "30"
+
+// timeoutsCross names the variable that was set: the other one may be unknown to
+// who has set it.
+func (f flags) timeoutsCross() error {
+	if f.DefaultTimeout == defaultTimeout {
+		return fmt.Errorf("MCP_EXEC_MAX_TIMEOUT_S=%q: want at least MCP_EXEC_DEFAULT_TIMEOUT_S, which is %s: lower that too",
+			f.MaxTimeout, f.DefaultTimeout)
+	}
+	return fmt.Errorf("MCP_EXEC_DEFAULT_TIMEOUT_S=%q: want at most MCP_EXEC_MAX_TIMEOUT_S, which is %s", f.DefaultTimeout, f.MaxTimeout)
+}
+
+func (t transport) check() error {
+	switch t.Transport {
+	case "stdio":
+		return nil
+	case "http", "sse":
+		return fmt.Errorf("MCP_EXEC_TRANSPORT=%q: this version serves stdio only", t.Transport)
+	}
+	return fmt.Errorf("MCP_EXEC_TRANSPORT=%q: want stdio, http or sse", t.Transport)
+}
+
+// list is "a, b or c".
+func list(names []string, last string) string {
+	n := len(names) - 1
+	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
 }

@@ -2,15 +2,15 @@
 
 package main
 
-import (
-	"github.com/mcp-exec/mcp-exec/internal/sandbox"
-)
+import "github.com/mcp-exec/mcp-exec/internal/sandbox"
 
-type serve struct{ flags }
-
-// Run refuses: the sandbox is made of Linux.
-func (serve) Run() error {
+// notHere refuses whatever was asked for: the sandbox is made of Linux.
+func notHere() error {
 	return &sandbox.Refusal{Reason: "mcp-exec needs Linux", Hint: sandbox.DockerLine}
 }
+
+func (serve) Run() error       { return notHere() }
+func (run) Run() error         { return notHere() }
+func (healthcheck) Run() error { return notHere() }
 
 func becomeInit() {}

@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 		{"line to paste", "ok", 0, "-e MCP_EXEC_TRANSPORT=stdio -e 'MCP_EXEC_PYTHON=/a b/python' -- /", ""},
 		{"line for the container", "ok", 0, "-- docker run -i --rm mcp-exec:dev\n", ""},
 		{"summary", "ok", 0, "ms, 1 attempts to break out, all refused\n", ""},
-		{"who may use it", "ok", 0, "works for root only", ""},
+		{"how to use it without Docker", "ok", 0, "without a container", ""},
 		{"libraries", "ok", 0, "first call with numpy, pandas and matplotlib ", ""},
 		{"no libraries", "bare", 0, "; this Python has no numpy, pandas or matplotlib\n", ""},
 		{"sandbox leaks", "leaks", exitUnexpected, "NOT AS EXPECTED", "hostile.py: stdout has \"ALLOWED\""},

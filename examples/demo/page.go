@@ -122,7 +122,7 @@ func (p *page) closing(path, python string, sum summary) {
 	if python != "" {
 		line += " -e " + quote("MCP_EXEC_PYTHON="+python)
 	}
-	fmt.Fprintf(p.w, "\nOr this server, which on a bare machine works for root only: a client of another user is refused.\n\n  %s\n",
+	fmt.Fprintf(p.w, "\nOr this server, without a container:\n\n  %s\n",
 		p.paint(bold, line+" -- "+quote(path)))
 }
 

@@ -11,12 +11,15 @@
 //	                                answers ready {pid}
 //	preload {modules, font_cache}   import and exercise modules;
 //	                                answers preloaded {data, missing}
-//	fork    {role, steps, names, …} descriptors: the child's control socket, then
+//	fork    {role, steps, before, after, names, …}
+//	                                before and after are made by the parent around its
+//	                                fork(2), steps by the child.
+//	                                Descriptors: the child's control socket, then
 //	                                one for each name, and for a worker the reading
 //	                                ends of its stdout and stderr, which the reaper
 //	                                watches but never reads. The child answers ready
-//	                                {pid} on its own socket; the parent nothing
-//	                                unless fork(2) failed
+//	                                {pid} on its own socket, where the parent too
+//	                                says that fork(2) or a step before it failed
 //	kill    {pid}                   to a reaper: answers killed, with every process
 //	                                of the run sent SIGKILL, then gone, when all are
 //	                                reaped. A pid that has ended is ignored

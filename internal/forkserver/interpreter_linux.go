@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
@@ -24,7 +26,7 @@ type Interpreter struct {
 	Version    string    // "3.13.5"
 	Minor      int       // 13
 	Dirs       []string  // what it reads from
-	Files      []string  // the executable behind the links
+	Files      []string  // the executable, and what its links lead to
 	Packages   []Package // the declared six
 	FontList   string    // matplotlib's prebuilt font list, or empty
 }
@@ -64,10 +66,11 @@ func (i Interpreter) Importable(modules []string) []string {
 }
 
 // Unreachable is the first path that only its owner can read, or empty: a
-// program with an uid of its own could not import from there.
-func (i Interpreter) Unreachable() string {
+// program with an uid of its own could not import from there. What is mounted by
+// itself may lie below a private directory.
+func (i Interpreter) Unreachable(mounted bool) string {
 	for _, path := range slices.Concat(i.Files, i.Dirs) {
-		for ; path != "/"; path = filepath.Dir(path) {
+		for top := path; path != "/" && (!mounted || path == top); path = filepath.Dir(path) {
 			if info, err := os.Stat(path); err == nil && info.Mode()&0o005 != 0o005 && (info.IsDir() || info.Mode()&0o001 == 0) {
 				return path
 			}
@@ -103,6 +106,9 @@ func Inspect(ctx context.Context, command string) (Interpreter, error) {
 	cmd := exec.CommandContext(ctx, found, "-c", string(code))
 	cmd.Env = append(sandbox.ServerEnv(), "PATH="+os.Getenv("PATH"))
 	cmd.Dir = "/"
+	// A shim may have started others, which go with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -110,6 +116,9 @@ func Inspect(ctx context.Context, command string) (Interpreter, error) {
 		return Interpreter{}, fmt.Errorf("python %q: %w", command, err)
 	}
 	if err := waitChild(cmd); err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return Interpreter{}, fmt.Errorf("python %q: no answer in time", command)
+		}
 		return Interpreter{}, fmt.Errorf("python %q: %w: %s", command, err, lastLine(stderr.String()))
 	}
 	var i Interpreter
@@ -124,6 +133,9 @@ func (i Interpreter) check() error {
 	if slices.Contains(i.Dirs, "/") {
 		return errors.New("python: one of its prefixes or module directories is /, which would make every file readable")
 	}
+	if home := realHome(); home != "" && slices.ContainsFunc(i.Dirs, func(dir string) bool { return within(dir, home) && !within("/usr", dir) }) {
+		return fmt.Errorf("python: one of its prefixes or module directories is %s or above it, which would make every file in it readable", home)
+	}
 	if i.Minor < oldestMinor {
 		return fmt.Errorf("python is %s: needs CPython 3.%d or later", i.Version, oldestMinor)
 	}
@@ -131,6 +143,50 @@ func (i Interpreter) check() error {
 		return fmt.Errorf("python: sys.executable is %q, not an absolute path", i.Executable)
 	}
 	return nil
+}
+
+// realHome is empty where there is none.
+func realHome() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	home, _ = filepath.EvalSymlinks(home)
+	return home
+}
+
+// within reports whether path is dir or below it.
+func within(dir, path string) bool {
+	rest, err := filepath.Rel(dir, path)
+	return err == nil && rest != ".." && !strings.HasPrefix(rest, "../")
+}
+
+// Tops are the directories outside of the system's from which it reads, without those
+// below another: a .pth file may have added some.
+func (i Interpreter) Tops() []string {
+	tops := []string{}
+	for _, dir := range slices.Sorted(slices.Values(i.Dirs)) { // what is above comes first
+		if !within("/usr", dir) && !slices.ContainsFunc(tops, func(top string) bool { return within(top, dir) }) {
+			tops = append(tops, dir)
+		}
+	}
+	return tops
+}
+
+// Sockets are the sockets and named pipes in what it reads outside of the system's
+// directories: a program could reach who listens there, since a read-only mount does not
+// forbid it and Landlock mediates sockets only from ABI 9 on.
+func (i Interpreter) Sockets() []string {
+	var found []string
+	for _, top := range i.Tops() {
+		_ = filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type()&(fs.ModeSocket|fs.ModeNamedPipe) != 0 {
+				found = append(found, path)
+			}
+			return nil // what we can't read nobody in there can
+		})
+	}
+	return found
 }
 
 func lastLine(text string) string {

@@ -21,6 +21,8 @@ type request struct {
 	Op        string            `json:"op"`
 	Role      string            `json:"role,omitempty"`
 	Steps     []sandbox.Step    `json:"steps"`
+	Before    []sandbox.Step    `json:"before"`
+	After     []sandbox.Step    `json:"after"`
 	Names     []string          `json:"names"`
 	Modules   []string          `json:"modules,omitempty"`
 	FontCache string            `json:"font_cache"`
@@ -35,7 +37,7 @@ type request struct {
 // Event is what a process says.
 type Event struct {
 	Kind    string            `json:"event"`
-	PID     int               `json:"pid"`
+	PID     int               `json:"pid"`    // as the process that speaks counts
 	Status  int               `json:"status"` // as wait4(2) reports it
 	CPUMS   int64             `json:"cpu_ms"` // user and system time of the worker, milliseconds
 	Data    int64             `json:"data"`   // VmData, bytes
@@ -44,6 +46,7 @@ type Event struct {
 	Path    string            `json:"path"`
 	Errno   int               `json:"errno"`
 	Error   string            `json:"error"`
+	Sender  int               `json:"-"` // pid of who speaks, as we count: the kernel's word
 }
 
 // parseEvent reads one message. What is not an event is an error of the process.
@@ -78,7 +81,11 @@ func newPair() (*conn, int, error) {
 	}
 	file := os.NewFile(uintptr(fds[0]), "control socket")
 	defer file.Close()
-	c, err := net.FileConn(file)
+	err = unix.SetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
+	var c net.Conn
+	if err == nil {
+		c, err = net.FileConn(file)
+	}
 	if err != nil {
 		unix.Close(fds[1])
 		return nil, -1, fmt.Errorf("control socket: %w", err)
@@ -88,7 +95,9 @@ func newPair() (*conn, int, error) {
 
 func (c *conn) send(r request, fds ...int) error {
 	// An empty list, not null, so that the other side needs no cases.
-	r.Steps = append([]sandbox.Step{}, r.Steps...)
+	for _, steps := range []*[]sandbox.Step{&r.Steps, &r.Before, &r.After} {
+		*steps = append([]sandbox.Step{}, *steps...)
+	}
 	r.Names = append([]string{}, r.Names...)
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -115,14 +124,31 @@ func (c *conn) receive(wait time.Duration) (Event, error) {
 }
 
 func (c *conn) next(buffer []byte) (Event, error) {
-	n, err := c.Read(buffer)
+	credentials := make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	n, rights, _, _, err := c.ReadMsgUnix(buffer, credentials)
 	if err == nil && n == 0 {
 		err = io.EOF
 	}
 	if err != nil {
 		return Event{}, err
 	}
-	return parseEvent(buffer[:n])
+	event, err := parseEvent(buffer[:n])
+	event.Sender = sender(credentials[:rights])
+	return event, err
+}
+
+// sender is the pid in the credentials that the kernel adds to a message (see
+// SO_PASSCRED in unix(7)), or 0.
+func sender(rights []byte) int {
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) == 0 {
+		return 0
+	}
+	credentials, err := unix.ParseUnixCredentials(&messages[0])
+	if err != nil {
+		return 0
+	}
+	return int(credentials.Pid)
 }
 
 // expect waits for one kind of event.

@@ -16,7 +16,8 @@ import (
 
 // Worker is a confined, warm interpreter that waits for its one program.
 type Worker struct {
-	PID  int
+	PID  int // as this process counts
+	name int // the same as its reaper counts
 	conn *conn
 }
 
@@ -37,7 +38,7 @@ func (p *Process) ForkWorker(spec WorkerSpec) (*Worker, error) {
 		key, value, _ := strings.Cut(pair, "=")
 		env[key] = value
 	}
-	c, pid, err := p.fork(request{Role: "worker", Steps: spec.Steps, Names: []string{"page"},
+	c, ready, err := p.fork(request{Role: "worker", Steps: spec.Steps, Names: []string{"page"},
 		Directory: spec.Directory, Env: env, FontList: spec.FontList}, spec.Page.fd(), spec.Pipes.ours[1], spec.Pipes.ours[2])
 	if err != nil {
 		return nil, named("worker", err)
@@ -46,7 +47,7 @@ func (p *Process) ForkWorker(spec WorkerSpec) (*Worker, error) {
 		c.Close()
 		return nil, named("reaper", err)
 	}
-	return &Worker{PID: pid, conn: c}, nil
+	return &Worker{PID: ready.Sender, name: ready.PID, conn: c}, nil
 }
 
 // Failure is why the worker ended before the program started, or nil when it

@@ -78,15 +78,24 @@ type output struct {
 
 func milliseconds(d time.Duration) int64 { return d.Round(time.Millisecond).Milliseconds() }
 
-// toolResult gives the same JSON twice: half of the clients show the model
-// only structuredContent, the other half only the text.
-func toolResult(out sandbox.Result) (*mcp.CallToolResult, error) {
+// ResultJSON is the object that a call answers with.
+func ResultJSON(out sandbox.Result) ([]byte, error) {
 	body, err := marshal(output{
 		Stdout: out.Stdout, Stderr: out.Stderr, ExitCode: out.ExitCode, DurationMS: milliseconds(out.Duration),
 		Truncated: out.Truncated, TimedOut: out.TimedOut, Note: out.Note,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("marshal result: %w", err)
+	}
+	return body, nil
+}
+
+// toolResult gives the same JSON twice: half of the clients show the model
+// only structuredContent, the other half only the text.
+func toolResult(out sandbox.Result) (*mcp.CallToolResult, error) {
+	body, err := ResultJSON(out)
+	if err != nil {
+		return nil, err
 	}
 	res := textResult(string(body))
 	res.StructuredContent = json.RawMessage(body)

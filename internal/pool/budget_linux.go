@@ -11,32 +11,49 @@ const (
 	reserve       = 24 << 20  // bytes kept free below a container's limit
 	minMemory     = 32 << 20  // bytes that a run must have
 
-	ownProcesses   = 4*slots + 1 // reapers, workers and "data", when all are there
-	spareProcesses = 8           // kept free below a container's limit
-	minProcesses   = 8           // that a run must have
+	spareProcesses = 8 // kept free below a container's limit
+	minProcesses   = 8 // that a run must have
 )
 
-// newMeter prefers the container's own control group, which misses nothing.
+// newMeter prefers the container's own control group, which misses nothing, where
+// one run at a time is all that it counts.
 func (p *Pool) newMeter() meter {
-	if group := findCgroup(); group != nil && !p.posture.OwnMounts {
-		if _, err := group.measure(0); err == nil {
-			return group
+	group := findCgroup()
+	if group != nil {
+		if _, err := group.measure(0); err != nil {
+			group = nil
 		}
 	}
-	if p.posture.OwnMounts { // one tmpfs under all names
-		return &tree{mounts: p.posture.Writable[:1], private: true}
+	if p.posture.OwnMounts || p.posture.Namespaces { // one tmpfs under all names
+		return &tree{mounts: p.posture.Writable[:1], private: true, network: p.posture.Namespaces, group: limited(group)}
+	}
+	if group != nil {
+		return group
 	}
 	return &tree{mounts: p.posture.Writable}
+}
+
+// limited is nil for a group that bounds nothing: it may be the host's.
+func limited(group *cgroup) *cgroup {
+	if group == nil || group.memoryLimit == 0 && group.pidsLimit == 0 {
+		return nil
+	}
+	return group
 }
 
 // budget lowers the limits to what the container leaves.
 func (p *Pool) budget() error {
 	p.measureIdle()
-	group, ok := p.meter.(*cgroup)
-	if !ok {
+	group := limited(findCgroup())
+	if group == nil {
 		return nil
 	}
-	limits, withData, err := fit(p.environment.Limits, group, p.idleUsage())
+	idle, err := group.measure(0)
+	if err != nil {
+		return &sandbox.StepError{Step: "memory budget", Err: err}
+	}
+	p.inUse = idle.total
+	limits, withData, err := fit(p.environment.Limits, group, idle, p.width)
 	if err != nil {
 		return err
 	}
@@ -50,13 +67,14 @@ func (p *Pool) budget() error {
 // fit is what a container's limits leave of a run's, beside what is used while
 // nothing runs and what the data libraries will take. Too little memory for
 // those: they are not preloaded. Too little for a run: an error. A limit of 0 is none.
-func fit(l sandbox.Limits, group *cgroup, idle usage) (fitted sandbox.Limits, withData bool, err error) {
+func fit(l sandbox.Limits, group *cgroup, idle usage, width int64) (fitted sandbox.Limits, withData bool, err error) {
 	withData = true
 	if group.memoryLimit > 0 {
 		left := group.memoryLimit - idle.total - reserve
-		if withData = left-dataFootprint >= minMemory; withData {
+		if withData = (left-dataFootprint)/width >= minMemory; withData {
 			left -= dataFootprint
 		}
+		left /= width
 		if left < minMemory {
 			return l, false, fmt.Errorf("memory: the container's limit of %d bytes leaves a run %d, less than %d: raise --memory",
 				group.memoryLimit, max(left, 0), int64(minMemory))
@@ -64,7 +82,7 @@ func fit(l sandbox.Limits, group *cgroup, idle usage) (fitted sandbox.Limits, wi
 		l.MemoryBytes = min(l.MemoryBytes, left)
 	}
 	if group.pidsLimit > 0 {
-		left := int(group.pidsLimit) - idle.processes - ownProcesses - spareProcesses
+		left := (int(group.pidsLimit) - idle.processes - ownProcesses(width) - spareProcesses) / int(width)
 		if left < minProcesses {
 			return l, false, fmt.Errorf("processes: the container's limit of %d leaves a run %d, less than %d: raise --pids-limit",
 				group.pidsLimit, max(left, 0), minProcesses)
@@ -109,7 +127,7 @@ func (p *Pool) loadingData(begins bool) {
 // allowForData needs mu.
 func (p *Pool) allowForData() {
 	p.idle.memory += dataFootprint
-	p.idle.processes += 2*slots + 1
+	p.idle.processes += 2*p.slots() + 1
 }
 
 func (p *Pool) idleUsage() usage {
@@ -118,11 +136,14 @@ func (p *Pool) idleUsage() usage {
 	return p.idle
 }
 
+// ownProcesses are reapers, workers and "data", when all are there.
+func ownProcesses(width int64) int { return 4*int(width+1) + 1 }
+
 // EnoughProcesses refuses a container whose limit does not even leave the server
 // its threads: it would die of it.
 func EnoughProcesses(threads int) error {
 	group := findCgroup()
-	need := int64(threads + 2*ownProcesses + spareProcesses + minProcesses)
+	need := int64(threads + 2*ownProcesses(1) + spareProcesses + minProcesses)
 	if group == nil || group.pidsLimit == 0 || group.pidsLimit >= need {
 		return nil
 	}

@@ -19,22 +19,28 @@ func TestFit(t *testing.T) {
 		name      string
 		group     cgroup
 		idle      usage
+		width     int64
 		memory    int64
 		processes int
 		data      bool
 		err       string
 	}{
-		{"no limits", cgroup{}, usage{total: 30 * mib}, 256 * mib, 64, true, ""},
-		{"published line", cgroup{memoryLimit: 256 * mib, pidsLimit: 128}, usage{total: 30 * mib, processes: 44}, 102 * mib, 64, true, ""},
-		{"room for all", cgroup{memoryLimit: 1024 * mib, pidsLimit: 1000}, usage{total: 30 * mib}, 256 * mib, 64, true, ""},
-		{"too small for the data libraries", cgroup{memoryLimit: 160 * mib}, usage{total: 30 * mib}, 106 * mib, 64, false, ""},
-		{"too small for a run", cgroup{memoryLimit: 64 * mib}, usage{total: 30 * mib}, 0, 0, false, "raise --memory"},
-		{"few processes", cgroup{pidsLimit: 80}, usage{processes: 44}, 256 * mib, 80 - 44 - 9 - 8, true, ""},
-		{"too few processes", cgroup{pidsLimit: 64}, usage{processes: 44}, 0, 0, false, "raise --pids-limit"},
+		{"no limits", cgroup{}, usage{total: 30 * mib}, 1, 256 * mib, 64, true, ""},
+		{"published line", cgroup{memoryLimit: 256 * mib, pidsLimit: 128}, usage{total: 30 * mib, processes: 44}, 1, 102 * mib, 64, true, ""},
+		{"room for all", cgroup{memoryLimit: 1024 * mib, pidsLimit: 1000}, usage{total: 30 * mib}, 1, 256 * mib, 64, true, ""},
+		{"too small for the data libraries", cgroup{memoryLimit: 160 * mib}, usage{total: 30 * mib}, 1, 106 * mib, 64, false, ""},
+		{"too small for a run", cgroup{memoryLimit: 64 * mib}, usage{total: 30 * mib}, 1, 0, 0, false, "raise --memory"},
+		{"few processes", cgroup{pidsLimit: 80}, usage{processes: 44}, 1, 256 * mib, 80 - 44 - 9 - 8, true, ""},
+		{"too few processes", cgroup{pidsLimit: 64}, usage{processes: 44}, 1, 0, 0, false, "raise --pids-limit"},
+		{"two at once", cgroup{memoryLimit: 256 * mib, pidsLimit: 128}, usage{total: 30 * mib, processes: 44}, 2, 51 * mib, (128 - 44 - 13 - 8) / 2, true, ""},
+		{"room for four", cgroup{memoryLimit: 4096 * mib, pidsLimit: 1000}, usage{total: 30 * mib, processes: 44}, 4, 256 * mib, 64, true, ""},
+		{"room for four without the data libraries", cgroup{memoryLimit: 256 * mib}, usage{total: 30 * mib}, 4, 202 * mib / 4, 64, false, ""},
+		{"room for one, not for four", cgroup{memoryLimit: 160 * mib}, usage{total: 30 * mib}, 4, 0, 0, false, "raise --memory"},
+		{"processes for one, not for four", cgroup{pidsLimit: 90}, usage{processes: 44}, 4, 0, 0, false, "raise --pids-limit"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, data, err := fit(want, &tt.group, tt.idle)
+			got, data, err := fit(want, &tt.group, tt.idle, tt.width)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("error = %v, want one that says %q", err, tt.err)

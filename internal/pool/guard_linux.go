@@ -29,7 +29,7 @@ func (p *Pool) unprotect(pid int) {
 // protected are the pids that a worker's filter keeps signals from, sorted; nil
 // where Landlock does it.
 func (p *Pool) protected() []int {
-	if p.posture.SignalScope {
+	if p.posture.Enclosed() {
 		return nil
 	}
 	p.mu.Lock()
@@ -50,7 +50,7 @@ func (p *Pool) filter(guarded []int) ([]byte, error) {
 	if program, ok := p.filters[key]; ok {
 		return program, nil
 	}
-	program, err := sandbox.SeccompProgram(runtime.GOARCH, sandbox.FilterConfig{ProtectedPIDs: guarded})
+	program, err := sandbox.SeccompProgram(runtime.GOARCH, p.posture.Filter(guarded))
 	if err != nil {
 		return nil, &sandbox.StepError{Step: "seccomp program", Err: err}
 	}

@@ -93,6 +93,16 @@ func (l *level) watch(ctx context.Context, server *forkserver.Process) {
 	}
 }
 
+// unfit: what can't fork is of no use. In namespaces its end would be that of the runs
+// under way, so that another one only takes its place; else its watch starts another.
+func (l *level) unfit(server *forkserver.Process) {
+	if l.pool.posture.Namespaces {
+		l.forget(server)
+		return
+	}
+	go server.Close()
+}
+
 // forget reports whether the fork server was still the present one.
 func (l *level) forget(server *forkserver.Process) bool {
 	l.mu.Lock()
@@ -108,7 +118,7 @@ func (l *level) forget(server *forkserver.Process) bool {
 func (l *level) stop() {
 	if l.server != nil {
 		l.pool.unprotect(l.server.PID)
-		go l.server.Close() // it may take as long as its children need to end
+		l.pool.tenants.retire(l.server)
 		l.server = nil
 	}
 }

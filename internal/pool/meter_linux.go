@@ -10,7 +10,12 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
+
+// spareSockets are not counted: what an ordinary program has is nearly empty.
+const spareSockets = 128
 
 // usage is what a run takes of the two things that no rlimit bounds per run.
 type usage struct {
@@ -106,12 +111,24 @@ func (c *cgroup) kills() int64 {
 // dirtied of their own, and what lies in the tmpfs mounts that are the run's.
 type tree struct {
 	mounts  []string
-	private bool // they are in the reaper's mount namespace, not in ours
+	private bool    // they are in the reaper's mount namespace, not in ours
+	network bool    // it has a network namespace too, so that its sockets can be counted
+	group   *cgroup // of the container, around all runs; or nil
 }
 
-func (t *tree) kills() int64 { return 0 }
+func (t *tree) kills() int64 {
+	if t.group == nil {
+		return 0
+	}
+	return t.group.kills()
+}
 
-func (t *tree) ceiling() int64 { return 0 }
+func (t *tree) ceiling() int64 {
+	if t.group == nil {
+		return 0
+	}
+	return t.group.ceiling()
+}
 
 // measure counts below a reaper; reaper 0 is an empty slot.
 func (t *tree) measure(reaper int) (usage, error) {
@@ -119,9 +136,19 @@ func (t *tree) measure(reaper int) (usage, error) {
 	if reaper == 0 {
 		return u, nil
 	}
+	if t.group != nil {
+		all, err := t.group.measure(0)
+		if err != nil {
+			return u, err
+		}
+		u.total = all.total
+	}
 	for _, pid := range descendants(reaper) {
-		u.memory += dirty(pid)
+		u.memory += dirty(pid) + pageTables(pid)
 		u.processes += len(tasks(pid))
+	}
+	if t.network {
+		u.memory += max(0, sockets(reaper)-spareSockets) * sandbox.SocketBytes
 	}
 	for _, mount := range t.mounts {
 		if t.private {
@@ -163,15 +190,33 @@ func tasks(pid int) []string {
 }
 
 // dirty is a process's share of the pages that no file backs: its own, and a part
-// of those that it shares by fork. Before Linux 6.0 only its own are known. Any
+// of those that it shares by fork. Before Linux 6.0 the clean ones
+// of these count too. Any
 // thread is asked: the first one may be dead while others run.
 func dirty(pid int) int64 {
 	for _, task := range tasks(pid) {
 		if text, err := os.ReadFile(filepath.Join(task, "smaps_rollup")); err == nil && len(text) > 0 {
-			return max(field(text, "Pss_Dirty:"), field(text, "Private_Dirty:")) << 10
+			shared := field(text, "Pss_Anon:") + field(text, "Pss_Shmem:")
+			return max(field(text, "Pss_Dirty:"), shared, field(text, "Private_Dirty:")) << 10
 		}
 	}
 	return 0
+}
+
+// pageTables is what the kernel needs for a process's mappings, however little is in
+// them: a page for every 2 MiB that were looked at.
+func pageTables(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return field(text, "VmPTE:") << 10
+}
+
+// sockets counts those of the process's network namespace, whoever holds them.
+func sockets(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/sockstat", pid))
+	rest, _ := bytes.CutPrefix(text, []byte("sockets: used "))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, _ := strconv.ParseInt(string(line), 10, 64)
+	return n
 }
 
 // field is the number that follows a key at the start of a line, or 0.

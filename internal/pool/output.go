@@ -1,6 +1,10 @@
 package pool
 
-import "unicode/utf8"
+import (
+	"io"
+	"sync/atomic"
+	"unicode/utf8"
+)
 
 // replacement is what an invalid byte becomes: U+FFFD.
 const replacement = "\uFFFD"
@@ -113,6 +117,7 @@ func last(p []byte, n int) []byte {
 type output struct {
 	cap            int
 	stdout, stderr capture
+	passed         atomic.Int64 // bytes that were passed on instead
 }
 
 func newOutput(limit int) *output {
@@ -133,3 +138,29 @@ func (o *output) split() (stdout, stderr string, cut bool) {
 }
 
 func (o *output) total() int64 { return o.stdout.total + o.stderr.total }
+
+// passage hands a stream on as it comes.
+type passage struct {
+	to     io.Writer
+	passed *atomic.Int64
+	failed bool
+}
+
+// Write never fails. What comes after a failure is dropped: a program does not
+// wait for a reader that is gone.
+func (p *passage) Write(b []byte) (int, error) {
+	p.passed.Add(int64(len(b)))
+	if !p.failed && len(b) > 0 {
+		_, err := p.to.Write(b)
+		p.failed = err != nil
+	}
+	return len(b), nil
+}
+
+// divert is where a stream goes: on to w or, where that is nil, into its capture.
+func (o *output) divert(w io.Writer, c *capture) io.Writer {
+	if w == nil {
+		return c
+	}
+	return &passage{to: w, passed: &o.passed}
+}

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -86,6 +87,34 @@ func TestCaptureIsBounded(t *testing.T) {
 		if c.total != 1000*64<<10 {
 			t.Errorf("tail %t: total %d", tail, c.total)
 		}
+	}
+}
+
+// failing counts what it is asked to write, and fails at the second time.
+type failing struct{ writes int }
+
+func (f *failing) Write(b []byte) (int, error) {
+	f.writes++
+	if f.writes > 1 {
+		return 0, errors.New("gone")
+	}
+	return len(b), nil
+}
+
+// A reader that is gone is written to no more; the program does not learn of it.
+func TestPassage(t *testing.T) {
+	o, to := newOutput(100), &failing{}
+	w := o.divert(to, &o.stdout)
+	for range 4 {
+		if n, err := w.Write([]byte("abc")); n != 3 || err != nil {
+			t.Errorf("Write = %d, %v", n, err)
+		}
+	}
+	if out, _, cut := o.split(); to.writes != 2 || o.passed.Load() != 12 || out != "" || cut {
+		t.Errorf("%d writes, %d bytes passed, kept %q, cut %t; want 2, 12, nothing", to.writes, o.passed.Load(), out, cut)
+	}
+	if w := o.divert(nil, &o.stderr); w != &o.stderr {
+		t.Errorf("without a writer to pass on to: %v", w)
 	}
 }
 

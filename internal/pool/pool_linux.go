@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,11 +20,11 @@ import (
 )
 
 const (
-	slots      = 2                // of each level: one runs, one is ready
 	renewAfter = 2000             // runs after which the fork servers are replaced
 	dataRest   = 10 * time.Minute // without a use, then "data" is stopped
 	readyWait  = 60 * time.Second // for a ready worker; only a broken sandbox takes longer
 	maxTries   = 3                // of a call that finds its worker unfit
+	maxTurns   = 100              // of the same, with those whose workers were unfit
 )
 
 // Config is what main knows.
@@ -43,18 +44,24 @@ type Pool struct {
 	ctx         context.Context
 	stop        context.CancelFunc
 	posture     sandbox.Posture
+	root        []sandbox.Entry // of the root directory, in namespaces
+	passedOver  []sandbox.Attempt
 	interpreter forkserver.Interpreter
 	environment sandbox.Environment
 	meter       meter
 	base, data  *level
+	tenants     *tenants
 	keeping     sync.WaitGroup
 	forking     sync.RWMutex // held by a run while nothing may be forked beside it; only without signal scope
 
+	width    int64               // runs at once
 	running  *semaphore.Weighted // first come, first served
 	calls    atomic.Int64        // that wait or run
 	most     int64               // of them at once
 	active   atomic.Int64        // programs that run now
 	dataless bool                // the data libraries do not fit in memory
+	attempts []Attempt           // of the self-test
+	inUse    int64               // of the container's limited memory, before any run; bytes
 
 	mu      sync.Mutex            // protects what follows
 	reapers []*forkserver.Process // of last resort, one in the domain of each first fork server
@@ -68,8 +75,8 @@ type Pool struct {
 // New builds the strongest posture that this host gives, and proves it in a
 // worker. An error says what is missing.
 func New(ctx context.Context, c Config) (*Pool, error) {
-	if c.Concurrency != 1 {
-		return nil, fmt.Errorf("concurrency %d: posture landlock runs one program at a time; use replicas", c.Concurrency)
+	if err := sandbox.KeepDescriptors(); err != nil {
+		return nil, err
 	}
 	interpreter, err := forkserver.Inspect(ctx, c.Python)
 	if err != nil {
@@ -78,23 +85,64 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 	if missing := interpreter.Missing(); len(missing) > 0 {
 		c.Log.Warn("packages missing: programs can't import them", "python", c.Python, "missing", missing)
 	}
-	posture, err := sandbox.Choose(c.Isolation, sandbox.Probe(c.MaskABI))
-	if err != nil {
-		return nil, err
-	}
-	if path := interpreter.Unreachable(); path != "" && posture.OwnUID {
-		return nil, &sandbox.Refusal{
-			Reason: fmt.Sprintf("python %s: programs run with an uid of their own, which can't read %s", interpreter.Executable, path),
-			Hint:   "set MCP_EXEC_PYTHON to one that everybody can read; deploy/python/setup finds or makes it and prints its path",
+	have := sandbox.Probe(c.MaskABI)
+	var failed []sandbox.Attempt
+	for {
+		posture, passed, err := sandbox.Choose(c.Isolation, have, failed)
+		for _, a := range passed[len(failed):] {
+			c.Log.Info("posture not available", "posture", a.Posture, "reason", a.Err)
 		}
+		if err != nil {
+			return nil, &passedError{err, passed}
+		}
+		p, err := build(ctx, c, posture, interpreter)
+		if err == nil {
+			p.passedOver = passed
+			return p, nil
+		}
+		if !sandbox.ReasonToTryAnother(err) || ctx.Err() != nil {
+			return nil, &passedError{err, passed}
+		}
+		failed = append(passed, sandbox.Attempt{Posture: posture.Name, Err: remedied(err)})
+		c.Log.Info("posture not available", "posture", posture.Name, "reason", err)
+	}
+}
+
+// passedError tells with an error which postures had failed before it.
+type passedError struct {
+	error
+	attempts []sandbox.Attempt
+}
+
+func (e *passedError) Unwrap() error { return e.error }
+
+// remedied adds what to do to a step that fails for another reason than the posture.
+func remedied(err error) error {
+	var step *sandbox.StepError
+	if errors.As(err, &step) && fixes[step.Step] != "" {
+		return &sandbox.Refusal{Reason: err.Error(), Hint: fixes[step.Step]}
+	}
+	return err
+}
+
+// build makes a pool of one posture.
+func build(ctx context.Context, c Config, posture sandbox.Posture, interpreter forkserver.Interpreter) (*Pool, error) {
+	if err := fits(c, posture, interpreter); err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	p := &Pool{
 		log: c.Log, ctx: ctx, stop: stop, posture: posture, interpreter: interpreter,
 		environment: sandbox.Environment{Python: interpreter.Version, Modules: interpreter.Installed(),
 			Posture: posture.Name, Limits: c.Limits},
-		running: semaphore.NewWeighted(int64(c.Concurrency)), most: int64(c.Queue + c.Concurrency),
-		guarded: map[int]bool{1: true, os.Getpid(): true}, filters: map[string][]byte{},
+		width: int64(c.Concurrency), running: semaphore.NewWeighted(int64(c.Concurrency)), most: int64(c.Queue + c.Concurrency),
+		tenants: newTenants(), guarded: map[int]bool{1: true, os.Getpid(): true}, filters: map[string][]byte{},
+	}
+	if posture.Namespaces {
+		p.root = sandbox.RootEntries(p.readList())
+	} else if err := sandbox.Hide(); err != nil {
+		stop()
+		return nil, err
 	}
 	if os.Getpid() == 1 {
 		go forkserver.ReapOrphans(ctx)
@@ -106,32 +154,100 @@ func New(ctx context.Context, c Config) (*Pool, error) {
 	return p, nil
 }
 
+// fits refuses what a posture can't do for this configuration.
+func fits(c Config, posture sandbox.Posture, interpreter forkserver.Interpreter) error {
+	if c.Concurrency != 1 && !posture.Namespaces {
+		return &sandbox.SettingError{Variable: "MCP_EXEC_CONCURRENCY", Value: strconv.Itoa(c.Concurrency),
+			Want: "posture " + posture.Name + " runs one program at a time; use replicas, or see mcp-exec doctor for why it is not namespaces"}
+	}
+	if sockets := interpreter.Sockets(); posture.Namespaces && len(sockets) > 0 {
+		return &sandbox.Refusal{
+			Reason: fmt.Sprintf("python %s: programs could connect to %s", interpreter.Executable, sockets[0]),
+			Hint:   "remove it, or set MCP_EXEC_PYTHON to an interpreter without sockets and pipes among its modules",
+		}
+	}
+	if path := interpreter.Unreachable(posture.Namespaces); path != "" && posture.OwnUID {
+		return &sandbox.Refusal{
+			Reason: fmt.Sprintf("python %s: programs run with an uid of their own, which can't read %s", interpreter.Executable, path),
+			Hint:   "set MCP_EXEC_PYTHON to one that everybody can read; deploy/python/setup finds or makes it and prints its path",
+		}
+	}
+	return nil
+}
+
+func (p *Pool) readList() sandbox.ReadList {
+	return sandbox.ReadList{Dirs: p.interpreter.Dirs, Files: p.interpreter.Files}
+}
+
+// roomy: a run need not wait until the one before it is cleared away, because it
+// shares no file, process or memory limit with it.
+func (p *Pool) roomy() bool {
+	t, ok := p.meter.(*tree)
+	return p.posture.Namespaces && ok && t.group == nil
+}
+
+// slots of each level: so many run, and one is ready.
+func (p *Pool) slots() int { return int(p.width) + 1 }
+
 func (p *Pool) begin() error {
 	p.base, p.data = newLevel(p, "base"), newLevel(p, "data")
 	p.base.start, p.base.renewal = p.startBase, true
 	p.data.start = p.startData
 	p.meter = p.newMeter()
 	p.base.want()
+	if _, err := p.base.forkServer(p.ctx); err != nil { // so that the budget knows what it takes
+		return err
+	}
 	if err := p.sweepOld(p.ctx); err != nil {
 		return err
 	}
 	if err := p.budget(); err != nil {
 		return err
 	}
-	for n := range 2 * slots {
-		l := p.base
-		if n >= slots {
-			l = p.data
-		}
-		s := &slot{number: n, pool: p, level: l, returned: make(chan func(), 1)}
-		p.keeping.Go(func() { s.keep(p.ctx) })
+	if err := p.openSlots(); err != nil {
+		return err
 	}
 	if err := p.selfTest(); err != nil {
 		return err
 	}
+	for _, protection := range protections {
+		if gap := protection.gap(p.facts()); gap != "" {
+			p.log.Warn("not kept: "+protection.name, "reason", gap)
+		}
+	}
 	p.log.Info("sandbox ready", "posture", p.posture.Name, "level", p.posture.Level(),
 		"memory_bytes", p.environment.Limits.MemoryBytes, "processes", p.environment.Limits.Processes)
 	go p.restIdle()
+	return nil
+}
+
+// openSlots fills the first one before it returns, so that what this host forbids is
+// known at once; where a run is measured with all that is beside it, the next ones too.
+func (p *Pool) openSlots() error {
+	var all []*slot
+	for n := range 2 * p.slots() {
+		l := p.base
+		if n >= p.slots() {
+			l = p.data
+		}
+		all = append(all, &slot{number: n, pool: p, level: l, returned: make(chan func(), 1)})
+	}
+	first := 1
+	if _, ok := p.meter.(*cgroup); ok {
+		first = p.slots()
+	}
+	for n, s := range all[:first] {
+		if err := s.fill(p.ctx); err != nil {
+			for _, filled := range all[:n+1] {
+				filled.drop()
+			}
+			return err
+		}
+	}
+	p.measureIdle()
+	for _, s := range all {
+		p.keeping.Go(func() { s.keep(p.ctx) })
+	}
 	return nil
 }
 
@@ -163,7 +279,7 @@ func (p *Pool) run(ctx context.Context, req sandbox.Request, outputCap int) (san
 	if err := p.running.Acquire(ctx, 1); err != nil {
 		return sandbox.Result{}, err
 	}
-	for tries := 0; tries < maxTries; {
+	for turns, tries := 0, 0; tries < maxTries && turns < maxTurns; turns++ {
 		s, err := p.take(ctx, p.levelFor(req.Code))
 		if err != nil {
 			p.running.Release(1)
@@ -226,12 +342,10 @@ func (p *Pool) Close() {
 	p.closeLastReapers(0)
 	for _, l := range []*level{p.data, p.base} {
 		l.mu.Lock()
-		if l.server != nil {
-			l.server.Close()
-			l.server = nil
-		}
+		l.stop()
 		l.mu.Unlock()
 	}
+	p.tenants.ending.Wait()
 }
 
 // fail stops a pool that can't make sure any more that runs are kept apart.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +21,7 @@ type run struct {
 	slot    *slot
 	pool    *Pool
 	pipes   *forkserver.Pipes
+	streams *sandbox.Streams // or nil
 	out     *output
 	stdout  *stream
 	stderr  *stream
@@ -33,7 +36,7 @@ type run struct {
 func (s *slot) execute(ctx context.Context, req sandbox.Request, outputCap int) (sandbox.Result, error) {
 	s.pool.active.Add(1)
 	defer s.pool.active.Add(-1)
-	if !s.pool.posture.SignalScope {
+	if !s.pool.posture.Enclosed() {
 		// A running program's filter knows only those of our processes that were
 		// there before it, so none is forked beside it; and a stopped worker, which
 		// an earlier program may have left behind, is woken.
@@ -41,29 +44,27 @@ func (s *slot) execute(ctx context.Context, req sandbox.Request, outputCap int) 
 		defer s.pool.forking.Unlock()
 		_ = unix.Kill(s.worker.PID, unix.SIGCONT)
 	}
-	r := s.newRun(req.Timeout, outputCap)
+	r := s.newRun(req, outputCap)
 	defer r.pipes.Close()
 	if err := r.start(req); err != nil {
 		return sandbox.Result{}, err
 	}
-	end, err := r.wait(ctx)
-	if err != nil {
-		return sandbox.Result{}, err
+	res, err := r.finish(ctx)
+	if errors.Is(err, forkserver.ErrNotStarted) && r.streams != nil { // their input can't be read again
+		err = &sandbox.StepError{Step: "worker", Err: errors.New("it ended before the program began")}
 	}
-	if end == causeCancel {
-		return sandbox.Result{}, ctx.Err()
-	}
-	if r.exited != nil && !s.page.Read().Started {
-		return sandbox.Result{}, cmp.Or(s.worker.Failure(), forkserver.ErrNotStarted)
-	}
-	return r.result(end), nil
+	return res, err
 }
 
-func (s *slot) newRun(timeout time.Duration, outputCap int) *run {
-	r := &run{slot: s, pool: s.pool, pipes: s.pipes, timeout: timeout, watch: s.pool.newWatch(s.reaper.PID)}
-	r.out = newOutput(outputCap)
-	r.stdout = newStream(r.pipes.Stdout, &r.out.stdout)
-	r.stderr = newStream(r.pipes.Stderr, &r.out.stderr)
+func (s *slot) newRun(req sandbox.Request, outputCap int) *run {
+	r := &run{slot: s, pool: s.pool, pipes: s.pipes, streams: req.Streams, timeout: req.Timeout,
+		watch: s.pool.newWatch(s.reaper.PID), out: newOutput(outputCap)}
+	var to sandbox.Streams
+	if r.streams != nil {
+		to = *r.streams
+	}
+	r.stdout = newStream(r.pipes.Stdout, r.out.divert(to.Stdout, &r.out.stdout))
+	r.stderr = newStream(r.pipes.Stderr, r.out.divert(to.Stderr, &r.out.stderr))
 	s.pipes = nil
 	return r
 }
@@ -72,12 +73,16 @@ func (s *slot) newRun(timeout time.Duration, outputCap int) *run {
 func (r *run) start(req sandbox.Request) error {
 	r.slot.used = true
 	r.started = time.Now()
-	if err := r.slot.worker.HandOver(req.Code, r.pipes, sandbox.CallSteps(req.Timeout)); err != nil {
+	if err := r.slot.worker.HandOver(req.Code, r.pipes, r.pool.posture.CallSteps(req.Timeout)); err != nil {
 		r.watch.stop()
 		r.slot.used = !errors.Is(err, forkserver.ErrNotStarted)
 		return err
 	}
-	go feed(r.pipes.Stdin, req.Stdin)
+	if r.streams != nil && r.streams.Stdin != nil {
+		go pump(r.pipes.Stdin, r.streams.Stdin)
+	} else {
+		go feed(r.pipes.Stdin, req.Stdin)
+	}
 	go r.stdout.read()
 	go r.stderr.read()
 	return nil
@@ -87,6 +92,31 @@ func (r *run) start(req sandbox.Request) error {
 func feed(w *os.File, text string) {
 	_, _ = w.WriteString(text)
 	w.Close()
+}
+
+// pump is feed for what is not there yet. Only the bare interfaces: by the files'
+// own methods Go would splice(2), and pages of the caller's would be in a pipe of
+// the program's.
+func pump(w *os.File, from io.Reader) {
+	_, _ = io.Copy(struct{ io.Writer }{w}, struct{ io.Reader }{from})
+	w.Close()
+}
+
+// finish waits for the end, and makes of it what the caller gets.
+func (r *run) finish(ctx context.Context) (sandbox.Result, error) {
+	end, err := r.wait(ctx)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	took := time.Since(r.started)
+	end = r.deliver(ctx, end)
+	if end == causeCancel {
+		return sandbox.Result{}, ctx.Err()
+	}
+	if r.exited != nil && !r.slot.page.Read().Started {
+		return sandbox.Result{}, cmp.Or(r.slot.worker.Failure(), forkserver.ErrNotStarted)
+	}
+	return r.result(end, took), nil
 }
 
 // wait returns when the run is over and killed, and says what ended it.
@@ -117,8 +147,12 @@ func (r *run) wait(ctx context.Context) (cause, error) {
 		case <-ctx.Done():
 			return causeCancel, r.slot.kill()
 		case <-r.watch.tick():
-			if c, err := r.watch.check(); c != causeNone || err != nil {
-				return c, cmp.Or(r.slot.kill(), err)
+			c, err := r.watch.check()
+			if err != nil {
+				return c, r.blind(err)
+			}
+			if c != causeNone {
+				return c, r.slot.kill()
 			}
 		}
 		// The program has closed everything and said that it is at its end.
@@ -138,6 +172,22 @@ func (r *run) reaperLost() error {
 	if err := r.pool.lastResort(r.slot); err != nil {
 		return err
 	}
+	return r.lost()
+}
+
+// blind ends a run that the watchdog can't see, which may notice before we do that
+// the reaper is gone.
+func (r *run) blind(err error) error {
+	if err := r.slot.kill(); err != nil {
+		return err
+	}
+	if r.slot.broken {
+		return r.lost()
+	}
+	return err
+}
+
+func (r *run) lost() error {
 	if time.Since(r.started) < youngRun {
 		return forkserver.ErrNotStarted
 	}
@@ -162,18 +212,55 @@ func (r *run) exitCause(event forkserver.Event) cause {
 	return causeNone
 }
 
-// result is made from what was read, without waiting for more.
-func (r *run) result(c cause) sandbox.Result {
-	took := time.Since(r.started)
-	r.stdout.drain()
-	r.stderr.drain()
+// lastWords is how long the reader of a stream gets for what is left of a run that
+// had to be ended.
+const lastWords = time.Second
+
+// deliver takes what the pipes still hold, without waiting for more. Who reads a
+// stream that is passed on may be slow: the wall-clock limit covers that too, as it
+// would for a program that writes there itself. What is not taken by then is lost.
+func (r *run) deliver(ctx context.Context, end cause) cause {
+	if r.streams == nil {
+		r.stdout.drain()
+		r.stderr.drain()
+		return end
+	}
+	patience, cancelled := lastWords, ctx.Done()
+	switch end {
+	case causeNone:
+		patience = max(patience, r.timeout-time.Since(r.started))
+	case causeCancel:
+		cancelled = nil
+	}
+	select {
+	case <-r.drained():
+		return end
+	case <-cancelled:
+		return causeCancel
+	case <-time.After(patience):
+		return cmp.Or(end, causeTimeout)
+	}
+}
+
+// drained is closed when both streams are where they go.
+func (r *run) drained() <-chan struct{} {
+	done := make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(r.stdout.drain)
+	both.Go(r.stderr.drain)
+	go func() { both.Wait(); close(done) }()
+	return done
+}
+
+// result is made from what was read.
+func (r *run) result(c cause, took time.Duration) sandbox.Result {
 	e := ending{cause: c}
 	e.status, e.signal = r.status(c)
 	if status := r.slot.page.Read(); status.Done {
 		e.reason = status.Reason
 	}
 	stdout, stderr, cut := r.out.split()
-	e.cut, e.kept, e.total = cut, int64(len(stdout)+len(stderr)), r.out.total()
+	e.cut, e.kept, e.total = cut, int64(len(stdout)+len(stderr)), r.out.total()+r.out.passed.Load()
 	res := sandbox.Result{Stdout: stdout, Stderr: stderr, ExitCode: e.status, Duration: took, Truncated: cut,
 		TimedOut: c == causeTimeout, Note: e.note(r.pool.environment)}
 	if res.TimedOut {
@@ -198,14 +285,14 @@ func (r *run) status(c cause) (status, signal int) {
 	return 128 + int(waited.Signal()), int(waited.Signal())
 }
 
-// stream reads one pipe into a capture until end of file, or until drained.
+// stream reads one pipe until end of file, or until drained.
 type stream struct {
 	file *os.File
-	to   *capture
+	to   io.Writer     // never fails
 	end  chan struct{} // closed at end of file or when reading stops
 }
 
-func newStream(file *os.File, to *capture) *stream {
+func newStream(file *os.File, to io.Writer) *stream {
 	return &stream{file: file, to: to, end: make(chan struct{})}
 }
 
@@ -226,18 +313,19 @@ func (s *stream) read() {
 func (s *stream) drain() {
 	_ = s.file.SetReadDeadline(time.Unix(1, 0))
 	<-s.end
+	buffer := make([]byte, 64<<10)
+	for n := s.left(buffer); n > 0; n = s.left(buffer) {
+		_, _ = s.to.Write(buffer[:n])
+	}
+}
+
+// left reads what is there. The descriptor is not held while that is written: it
+// could not be closed meanwhile.
+func (s *stream) left(buffer []byte) (n int) {
 	raw, err := s.file.SyscallConn()
 	if err != nil {
-		return
+		return 0
 	}
-	buffer := make([]byte, 64<<10)
-	_ = raw.Control(func(fd uintptr) {
-		for {
-			n, err := unix.Read(int(fd), buffer)
-			if n <= 0 || err != nil {
-				return
-			}
-			_, _ = s.to.Write(buffer[:n])
-		}
-	})
+	_ = raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buffer) })
+	return n
 }

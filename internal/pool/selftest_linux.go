@@ -1,21 +1,12 @@
 package pool
 
 import (
-	_ "embed"
-	"errors"
-	"fmt"
+	"encoding/json"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/mcp-exec/mcp-exec/internal/sandbox"
 )
-
-// selftest.py tries in a live worker what no program may do, and prints a line
-// for each thing that worked.
-//
-//go:embed selftest.py
-var selfTestCode string
 
 const (
 	selfTestWait   = 30 * time.Second
@@ -25,17 +16,21 @@ const (
 // selfTest proves the protections before the first caller: by attempting the
 // forbidden act, not by reading what the kernel says of the process.
 func (p *Pool) selfTest() error {
-	res, err := p.run(p.ctx, sandbox.Request{
-		Code:    selfTestCode,
-		Stdin:   fmt.Sprintf("%d %t", os.Getpid(), p.posture.Bounding > 0),
-		Timeout: selfTestWait,
-	}, selfTestOutput)
+	f := p.facts()
+	stdin, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	if res.ExitCode != 0 || res.Stdout != "tried\n" {
-		missing := strings.TrimSpace(res.Stdout + res.Stderr)
-		return &sandbox.StepError{Step: "self-test", Err: errors.New(missing)}
+	res, err := p.run(p.ctx, sandbox.Request{Code: selfTestCode, Stdin: string(stdin), Timeout: selfTestWait}, selfTestOutput)
+	if err != nil {
+		return err
 	}
-	return nil
+	p.attempts, err = judge(f, res)
+	return err
+}
+
+func (p *Pool) facts() facts {
+	f := newFacts(p.posture, os.Getpid(), p.environment.Limits, p.root)
+	f.OpenFiles = sandbox.OpenFiles
+	return f
 }

@@ -15,7 +15,7 @@ import (
 func (p *Pool) startBase(context.Context) (*forkserver.Process, int64, error) {
 	size := p.environment.Limits.WorkspaceBytes
 	spec := sandbox.InitSpec{Posture: p.posture, Python: p.interpreter.Executable, Size: size,
-		Read: sandbox.ReadList{Dirs: p.interpreter.Dirs, Files: p.interpreter.Files}}
+		Read: p.readList(), Root: p.root}
 	server, err := forkserver.Start(spec, p.posture.ServerSteps(), logWriter{p.log})
 	if err != nil {
 		return nil, 0, err
@@ -42,9 +42,10 @@ func (p *Pool) startData(ctx context.Context) (*forkserver.Process, int64, error
 	if err != nil {
 		return nil, 0, err
 	}
+	p.tenants.enter(base)
 	data, err := p.preload(server, "data", p.interpreter.Importable(dataModules))
 	if err != nil {
-		server.Close()
+		p.tenants.retire(server)
 		return nil, 0, err
 	}
 	return server, data, nil
@@ -63,23 +64,33 @@ func (p *Pool) preload(server *forkserver.Process, level string, modules []strin
 // sweepOld removes what an earlier server in this container, or a run whose reaper
 // failed, left behind.
 func (p *Pool) sweepOld(ctx context.Context) error {
+	if p.posture.Namespaces {
+		return nil // every run has mounts of its own
+	}
 	server, err := p.base.forkServer(ctx)
 	if err != nil {
 		return err
 	}
-	reaper, err := server.ForkReaper(p.posture.ReaperSteps(), p.posture.SignalScope)
+	reaper, err := p.forkReaper(server)
 	if err != nil {
 		return err
 	}
-	s := &slot{pool: p, level: p.base, reaper: reaper}
+	s := &slot{pool: p, level: p.base, reaper: reaper, of: server}
+	p.tenants.enter(server)
 	defer s.drop()
 	return s.sweep()
+}
+
+func (p *Pool) forkReaper(server *forkserver.Process) (*forkserver.Process, error) {
+	before, after := p.posture.ForkSteps()
+	return server.ForkReaper(forkserver.ReaperSpec{Before: before, After: after, Enclosed: p.posture.Enclosed(),
+		Steps: p.posture.ReaperSteps(sandbox.Slot{Root: p.root, Limits: p.environment.Limits})})
 }
 
 // forkLastReaper makes the process that ends everything in the fork servers'
 // signal domain when its control socket closes: when we ask, or when we die.
 func (p *Pool) forkLastReaper(server *forkserver.Process) error {
-	reaper, err := server.ForkReaper(nil, true)
+	reaper, err := server.ForkReaper(forkserver.ReaperSpec{Enclosed: true})
 	if err != nil {
 		return err
 	}
@@ -104,8 +115,11 @@ func (p *Pool) closeLastReapers(keep int) {
 // not. An error says that even this can't be shown to have worked.
 func (p *Pool) lastResort(s *slot) error {
 	p.log.Error("last resort: killing all processes that may be a program's", "slot", s.number)
+	if p.posture.Namespaces {
+		return s.reaper.Destroy(goneWait)
+	}
 	if p.posture.OwnUID {
-		return killUID(p.posture.FirstUID + s.number)
+		return killUID(p.posture.UID(s.number))
 	}
 	// Everything in this container's pid namespace but ourselves and its init,
 	// the fork servers too: they are started anew. See kill(2) on pid -1.
@@ -115,23 +129,37 @@ func (p *Pool) lastResort(s *slot) error {
 	return nil
 }
 
-// replace makes the fork servers anew, between two runs.
+// replace makes the fork servers anew.
 func (p *Pool) replace() {
-	if p.running.Acquire(p.ctx, 1) != nil {
+	release, err := p.pause()
+	if err != nil {
 		return
 	}
 	p.base.reset()
-	p.running.Release(1)
+	release()
 	p.renew("many runs")
+}
+
+// pause waits for the end of a run that would not outlive the processes that are to be
+// replaced. In namespaces a run goes on: what it was made from ends after it.
+func (p *Pool) pause() (release func(), err error) {
+	if p.posture.Namespaces {
+		return func() {}, nil
+	}
+	if err := p.running.Acquire(p.ctx, 1); err != nil {
+		return nil, err
+	}
+	return func() { p.running.Release(1) }, nil
 }
 
 // renew starts what is missing, and ends all that was made from an earlier first
 // fork server.
 func (p *Pool) renew(why string) {
-	if p.running.Acquire(p.ctx, 1) != nil {
+	release, err := p.pause()
+	if err != nil {
 		return
 	}
-	defer p.running.Release(1)
+	defer release()
 	p.log.Info("fork servers replaced", "why", why)
 	p.data.reset()
 	if _, err := p.base.forkServer(p.ctx); err != nil {

@@ -53,9 +53,10 @@ type slot struct {
 // keep is the life of a slot.
 func (s *slot) keep(ctx context.Context) {
 	defer s.drop()
-	for s.refill(ctx) {
+	for s.worker != nil || s.refill(ctx) {
 		if s.level.resting() {
-			continue // it began to rest meanwhile: give back what this slot holds
+			s.drop() // it began to rest meanwhile: give back what this slot holds
+			continue
 		}
 		s.level.working()
 		if s.pool.active.Load() == 0 {
@@ -67,6 +68,10 @@ func (s *slot) keep(ctx context.Context) {
 			return
 		}
 		done := <-s.returned
+		if s.pool.roomy() {
+			done() // the next run meets nothing of this one, and there is memory for it
+			done = func() {}
+		}
 		if !s.clean(ctx) {
 			return // and no next run: its token stays where it is
 		}
@@ -110,12 +115,13 @@ func (s *slot) fill(ctx context.Context) error {
 		s.drop()
 	}
 	if s.reaper == nil {
-		s.reaper, err = server.ForkReaper(s.pool.posture.ReaperSteps(), s.pool.posture.SignalScope)
+		s.reaper, err = s.pool.forkReaper(server)
 		if err != nil {
-			go server.Close() // what can't fork is of no use: its watch starts another
+			s.level.unfit(server)
 			return err
 		}
 		s.of = server
+		s.pool.tenants.enter(server)
 		s.pool.protect(s.reaper.PID)
 	}
 	return s.forkWorker()
@@ -138,22 +144,18 @@ func (s *slot) forkWorker() error {
 	}
 	s.closeWorker()
 	p := s.pool.posture
-	owner := -1
-	if p.OwnUID {
-		owner = p.FirstUID + s.number
-	}
-	if s.pipes, err = forkserver.NewPipes(owner); err != nil {
+	if s.pipes, err = forkserver.NewPipes(p.UID(s.number)); err != nil {
 		return err
 	}
 	if s.page, err = forkserver.NewPage(); err != nil {
 		return err
 	}
 	steps := p.WorkerSteps(sandbox.Worker{
-		Parent: s.reaper.PID, UID: owner, InheritedData: s.level.inherited(),
+		Slot: s.number, Parent: s.reaper.PID, InheritedData: s.level.inherited(),
 		Filter: filter, Limits: s.pool.environment.Limits,
 	})
 	worker, err := s.reaper.ForkWorker(forkserver.WorkerSpec{
-		Steps: steps, Page: s.page, Pipes: s.pipes, Directory: runDirectory(p.Temp),
+		Steps: steps, Page: s.page, Pipes: s.pipes, Directory: runDirectory(p),
 		Env: sandbox.WorkerEnv(p.Temp), FontList: s.pool.interpreter.FontList,
 	})
 	if err != nil {
@@ -163,11 +165,14 @@ func (s *slot) forkWorker() error {
 	return nil
 }
 
-// runDirectory has a name that no earlier run can know.
-func runDirectory(temp string) string {
+// runDirectory has a name that no earlier run can know, where there was one.
+func runDirectory(p sandbox.Posture) string {
+	if p.Namespaces {
+		return filepath.Join(p.Temp, "work")
+	}
 	var name [16]byte
 	_, _ = rand.Read(name[:])
-	return filepath.Join(temp, hex.EncodeToString(name[:]))
+	return filepath.Join(p.Temp, hex.EncodeToString(name[:]))
 }
 
 // fresh reports whether the offered worker still waits, under a filter that
@@ -183,13 +188,13 @@ func (s *slot) fresh() bool {
 			quiet = true
 		}
 	}
-	return s.pool.posture.SignalScope || slices.Equal(s.guarded, s.pool.protected())
+	return s.pool.posture.Enclosed() || slices.Equal(s.guarded, s.pool.protected())
 }
 
 // kill ends the run now. When it returns, every process of the run has been
 // sent SIGKILL.
 func (s *slot) kill() error {
-	if err := s.reaper.Kill(s.worker.PID); err == nil {
+	if err := s.reaper.Kill(s.worker); err == nil {
 		if s.await("killed", "exit", killWait) {
 			return nil
 		}
@@ -220,20 +225,34 @@ func (s *slot) await(kind, or string, wait time.Duration) bool {
 	}
 }
 
-// clean makes the slot empty after its worker was used, or found unfit. A reaper
-// that can't is replaced. It returns when the next run may begin; false: never.
+// clean makes the slot empty after its worker was used, or found unfit. It returns
+// when the next run may begin; false: never.
 func (s *slot) clean(ctx context.Context) bool {
-	used, clean := s.used, s.emptied()
-	if clean {
-		s.closeWorker()
-	} else {
-		s.drop()
+	used := s.used
+	defer func() { s.used, s.broken = false, false }()
+	if used {
+		s.level.count()
 	}
-	s.used, s.broken = false, false
-	if clean || !used {
+	if s.pool.posture.Namespaces {
+		return s.dissolve()
+	}
+	if s.emptied() {
+		s.closeWorker()
 		return true
 	}
-	return s.scour(ctx)
+	s.drop() // a reaper that can't is replaced
+	return !used || s.scour(ctx)
+}
+
+// dissolve ends the slot's namespaces, and with them all that the run has left.
+func (s *slot) dissolve() bool {
+	err := s.reaper.Destroy(cleanWait)
+	if err != nil {
+		s.pool.log.Error("slot not clean", "level", s.level.name, "slot", s.number, "err", err)
+		s.pool.fail(err)
+	}
+	s.drop()
+	return err == nil
 }
 
 // scour ends a run and removes its files without the help of its reaper.
@@ -255,15 +274,11 @@ func (s *slot) scour(ctx context.Context) bool {
 }
 
 func (s *slot) emptied() bool {
-	_ = s.reaper.Kill(s.worker.PID) // ignored where the run has ended
+	_ = s.reaper.Kill(s.worker) // ignored where the run has ended
 	if s.broken || !s.await("gone", "", goneWait) {
 		return false
 	}
-	if !s.used {
-		return true
-	}
-	s.level.count()
-	return s.sweep() == nil
+	return !s.used || s.sweep() == nil
 }
 
 func (s *slot) closeWorker() {
@@ -287,7 +302,8 @@ func (s *slot) drop() {
 	if s.reaper != nil {
 		s.pool.unprotect(s.reaper.PID)
 		s.reaper.Close()
-		s.reaper = nil
+		s.pool.tenants.leave(s.of)
+		s.reaper, s.of = nil, nil
 	}
 }
 

@@ -21,6 +21,7 @@ type watch struct {
 	total     int64 // likewise with the server's own, or 0
 	processes int
 	kills     int64 // OOM kills before the run
+	hidden    *hidden
 	ticker    *time.Ticker
 }
 
@@ -34,6 +35,7 @@ func (p *Pool) newWatch(reaper int) *watch {
 		total:     p.meter.ceiling(),
 		processes: idle.processes + limits.Processes,
 		kills:     p.meter.kills(),
+		hidden:    p.newHidden(),
 		ticker:    time.NewTicker(minPeriod),
 	}
 }
@@ -52,6 +54,8 @@ func (w *watch) check() (cause, error) {
 	case err != nil:
 		return causeNone, &sandbox.StepError{Step: "watchdog", Err: err}
 	case now.memory > w.memory, w.total > 0 && now.total > w.total:
+		return causeMemory, nil
+	case w.hidden.exceeds(w.reaper):
 		return causeMemory, nil
 	case now.processes > w.processes:
 		return causeProcesses, nil

@@ -8,24 +8,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Slot is what a reaper's confinement depends on besides the posture.
+type Slot struct {
+	Root   []Entry // what the root directory is made of; in namespaces
+	Limits Limits
+}
+
 // Worker is what one worker's confinement depends on besides the posture.
 type Worker struct {
+	Slot          int    // its number: the uid goes by it
 	Parent        int    // pid of its reaper, for the check after PR_SET_PDEATHSIG
-	UID           int    // own uid and gid, with Posture.OwnUID
 	InheritedData int64  // VmData of its fork server, bytes: counted by RLIMIT_DATA
 	Filter        []byte // seccomp program
 	Limits        Limits
 }
 
+// OpenFiles is how many descriptors a program may have. EMFILE above.
+const OpenFiles = 512
+
 const (
-	openFiles  = 512 // EMFILE above
 	stackBytes = 8 << 20
-	oomScore   = "1000"
+	oomScore   = "1000" // the kernel's OOM killer prefers the program over the server
 )
 
 // ServerSteps confine a fork server: out of reach for its workers, and unable
 // to signal anything but what it forked.
 func (p Posture) ServerSteps() []Step {
+	if p.Namespaces {
+		return p.namespaceServerSteps()
+	}
 	steps := []Step{
 		prctl("PR_SET_DUMPABLE 0", unix.PR_SET_DUMPABLE, 0),
 		prctl("PR_SET_NO_NEW_PRIVS", unix.PR_SET_NO_NEW_PRIVS, 1),
@@ -35,9 +46,13 @@ func (p Posture) ServerSteps() []Step {
 	return append(steps, p.enterServerDomain()...)
 }
 
-// ReaperSteps confine the persistent process of a slot: own session, parent of
-// all orphans of a run, and a signal domain in which kill(-1) hits exactly them.
-func (p Posture) ReaperSteps() []Step {
+// ReaperSteps confine the process above a run: own session, parent of all orphans,
+// and a signal domain in which kill(-1) hits exactly them. In namespaces they make
+// the slot, and the reaper ends with its run; else it is persistent.
+func (p Posture) ReaperSteps(s Slot) []Step {
+	if p.Namespaces {
+		return p.namespaceReaperSteps(s)
+	}
 	steps := []Step{
 		{Name: "setsid", Nr: unix.SYS_SETSID, Any: true},
 		prctl("PR_SET_CHILD_SUBREAPER", unix.PR_SET_CHILD_SUBREAPER, 1),
@@ -54,6 +69,16 @@ func (p Posture) enterServerDomain() []Step {
 
 // WorkerSteps confine a worker, in the order that the kernel demands.
 func (p Posture) WorkerSteps(w Worker) []Step {
+	steps := p.sharedWorkerSteps
+	if p.Namespaces {
+		steps = p.namespaceWorkerSteps
+	}
+	// Last: every step before may need a call that the filter denies.
+	return append(steps(w), installFilter(w.Filter))
+}
+
+// sharedWorkerSteps are those of a worker that shares the server's namespaces.
+func (p Posture) sharedWorkerSteps(w Worker) []Step {
 	steps := []Step{
 		// A process forked from a non-dumpable one can't write its own /proc files.
 		prctl("PR_SET_DUMPABLE 1", unix.PR_SET_DUMPABLE, 1),
@@ -61,27 +86,44 @@ func (p Posture) WorkerSteps(w Worker) []Step {
 	}
 	steps = append(steps, dropBounding(p.Bounding)...)
 	if p.OwnUID {
-		steps = append(steps, setUID(w.UID)...)
+		steps = append(steps, setUID(p.UID(w.Slot))...)
 	}
-	// After the last credential change, which clears it; then the parent must
-	// still be there. See PR_SET_PDEATHSIG in prctl(2).
-	steps = append(steps,
-		prctl("PR_SET_PDEATHSIG SIGKILL", unix.PR_SET_PDEATHSIG, int64(unix.SIGKILL)),
-		Step{Name: "getppid", Nr: unix.SYS_GETPPID, Want: int64(w.Parent)})
-	steps = append(steps, oomScoreAdj()...)
+	steps = append(steps, dieWith(w.Parent)...)
+	steps = append(steps, writeFile(Int(unix.AT_FDCWD), "/proc/self/oom_score_adj", oomScore)...)
 	steps = append(steps, p.rlimits(w)...)
-	return append(steps,
+	steps = append(steps, noRights()...)
+	if p.ABI == 0 {
+		// Without Landlock a waiting worker would be open to a running one of its uid.
+		return append(steps, prctl("PR_SET_DUMPABLE 0", unix.PR_SET_DUMPABLE, 0))
+	}
+	return append(steps, restrictSelf(RulesetWorker))
+}
+
+// dieWith ends the process with its parent, which must still be there. It comes
+// after the last credential change, which clears it. See prctl(2).
+func dieWith(parent int) []Step {
+	return []Step{
+		prctl("PR_SET_PDEATHSIG SIGKILL", unix.PR_SET_PDEATHSIG, int64(unix.SIGKILL)),
+		{Name: "getppid", Nr: unix.SYS_GETPPID, Want: int64(parent)},
+	}
+}
+
+// noRights empties every set of capabilities but the bounding one.
+func noRights() []Step {
+	return []Step{
 		noCapabilities(),
 		prctl("PR_CAP_AMBIENT_CLEAR_ALL", unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL),
 		prctl("PR_SET_NO_NEW_PRIVS", unix.PR_SET_NO_NEW_PRIVS, 1),
-		restrictSelf(RulesetWorker),
-		// Last: every step above may need a call that the filter denies.
-		installFilter(w.Filter))
+	}
 }
 
 // CallSteps run at hand-over, when the run's own limits are known.
-func CallSteps(timeout time.Duration) []Step {
-	return []Step{rlimit("RLIMIT_CPU", unix.RLIMIT_CPU, uint64(CPULimit(timeout)/time.Second))}
+func (p Posture) CallSteps(timeout time.Duration) []Step {
+	steps := []Step{rlimit("RLIMIT_CPU", unix.RLIMIT_CPU, uint64(CPULimit(timeout)/time.Second))}
+	if p.Name == "container" {
+		steps = append(steps, prctl("PR_SET_DUMPABLE 1", unix.PR_SET_DUMPABLE, 1))
+	}
+	return steps
 }
 
 // CPULimit is the processor time of one process of a run, in whole seconds: one
@@ -94,22 +136,31 @@ func (p Posture) rlimits(w Worker) []Step {
 	limits := []Step{
 		rlimit("RLIMIT_DATA", unix.RLIMIT_DATA, uint64(w.InheritedData+w.Limits.MemoryBytes)),
 		rlimit("RLIMIT_FSIZE", unix.RLIMIT_FSIZE, uint64(w.Limits.WorkspaceBytes)),
-		rlimit("RLIMIT_NOFILE", unix.RLIMIT_NOFILE, openFiles),
+		rlimit("RLIMIT_NOFILE", unix.RLIMIT_NOFILE, OpenFiles),
 		// Not 0: a handler behind a pipe in core_pattern gets a dump all the same,
 		// unless the limit is 1. See core(5) and do_coredump in the kernel.
 		rlimit("RLIMIT_CORE", unix.RLIMIT_CORE, 1),
 		rlimit("RLIMIT_STACK", unix.RLIMIT_STACK, stackBytes),
-		rlimit("RLIMIT_MSGQUEUE", unix.RLIMIT_MSGQUEUE, 0),
+		rlimit("RLIMIT_MSGQUEUE", unix.RLIMIT_MSGQUEUE, p.queueBytes()),
 		rlimit("RLIMIT_RTPRIO", unix.RLIMIT_RTPRIO, 0),
 		rlimit("RLIMIT_NICE", unix.RLIMIT_NICE, 0),
 		rlimit("RLIMIT_MEMLOCK", unix.RLIMIT_MEMLOCK, 0),
-		rlimit("RLIMIT_SIGPENDING", unix.RLIMIT_SIGPENDING, openFiles),
+		rlimit("RLIMIT_SIGPENDING", unix.RLIMIT_SIGPENDING, OpenFiles),
 	}
-	if p.OwnUID {
-		// Counts the uid on the whole node, which is this slot's alone.
+	if p.OwnUID || p.Namespaces {
+		// Counts the uid on the whole node, which is this slot's alone; or the uid in
+		// the run's own user namespace (Linux 5.14).
 		limits = append(limits, rlimit("RLIMIT_NPROC", unix.RLIMIT_NPROC, uint64(w.Limits.Processes)))
 	}
 	return limits
+}
+
+// queueBytes is the kernel's default where message queues are the run's own.
+func (p Posture) queueBytes() uint64 {
+	if p.OwnIPC {
+		return 819200
+	}
+	return 0
 }
 
 func prctl(name string, option int, arg int64) Step {
@@ -143,18 +194,6 @@ func setUID(id int) []Step {
 	}
 }
 
-// oomScoreAdj makes the kernel's OOM killer prefer the program over the server.
-func oomScoreAdj() []Step {
-	const path = "/proc/self/oom_score_adj\x00"
-	return []Step{
-		{Name: "openat oom_score_adj", Nr: unix.SYS_OPENAT, Bind: "oom_score_adj",
-			Args: []Arg{Int(unix.AT_FDCWD), Bytes{Data: []byte(path)}, Int(unix.O_WRONLY | unix.O_CLOEXEC), Int(0)}},
-		{Name: "write oom_score_adj", Nr: unix.SYS_WRITE, Want: int64(len(oomScore)),
-			Args: []Arg{FD("oom_score_adj"), Bytes{Data: []byte(oomScore)}, Int(len(oomScore))}},
-		{Name: "close oom_score_adj", Nr: unix.SYS_CLOSE, Args: []Arg{FD("oom_score_adj")}},
-	}
-}
-
 // noCapabilities empties the effective, permitted and inheritable sets.
 func noCapabilities() Step {
 	header := binary.NativeEndian.AppendUint32(nil, unix.LINUX_CAPABILITY_VERSION_3)
@@ -176,4 +215,13 @@ func installFilter(program []byte) Step {
 	binary.NativeEndian.PutUint16(fprog, uint16(len(program)/instruction))
 	return Step{Name: "seccomp SECCOMP_SET_MODE_FILTER", Nr: unix.SYS_SECCOMP,
 		Args: []Arg{Int(unix.SECCOMP_SET_MODE_FILTER), Int(0), Bytes{Data: fprog, Pointers: map[int][]byte{8: program}}}}
+}
+
+// Hide keeps this process's memory and environment from every other of its uid. In
+// namespaces nobody sees it, and the id maps of its children could not be written.
+func Hide() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return &StepError{Step: "prctl PR_SET_DUMPABLE 0", Err: err}
+	}
+	return nil
 }

@@ -11,6 +11,10 @@ const (
 	SpecFD    = 5 // an InitSpec as JSON
 )
 
+// TreeFD is the first of the trees that a parent hands over, with
+// Posture.OpenTrees, in the order of InitSpec.Root.
+const TreeFD = 6
+
 // First descriptor of the rulesets that init makes: Names[i] is RulesetFD+i.
 const RulesetFD = 100
 
@@ -32,11 +36,15 @@ type InitSpec struct {
 	Posture Posture
 	Python  string // absolute path of the interpreter, executed as it is
 	Read    ReadList
-	Size    int64 // bytes of each private tmpfs, with Posture.OwnMounts
+	Size    int64   // bytes of each private tmpfs, with Posture.OwnMounts
+	Root    []Entry // of the root directory, with Posture.Namespaces
 }
 
 // Names are the descriptors that python inherits from RulesetFD on.
 func (s InitSpec) Names() []string {
+	if s.Posture.Namespaces || s.Posture.ABI == 0 {
+		return nil
+	}
 	names := []string{string(RulesetWorker)}
 	if s.Posture.SignalScope {
 		names = append(names, string(RulesetServer))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,13 +56,11 @@ func becomeForkServer(names []string) error {
 	if err != nil {
 		return &StepError{Step: "read init spec", Err: err}
 	}
-	if spec.Posture.OwnMounts {
-		if err := privateMounts(spec.Posture.Writable, spec.Size); err != nil {
-			return err
-		}
-	}
-	if err := openRulesets(spec); err != nil {
+	if err := prepare(spec); err != nil {
 		return err
+	}
+	if err := heedSignals(); err != nil {
+		return &StepError{Step: "rt_sigaction", Err: err}
 	}
 	if err := lowerStack(); err != nil {
 		return &StepError{Step: "setrlimit RLIMIT_STACK", Err: err}
@@ -71,6 +70,37 @@ func becomeForkServer(names []string) error {
 	}
 	argv := append([]string{spec.Python, fmt.Sprintf("/proc/self/fd/%d", ScriptFD)}, names...)
 	return &StepError{Step: "execve", Path: spec.Python, Err: unix.Exec(spec.Python, argv, ServerEnv())}
+}
+
+// heedSignals undoes what nohup and the like have ignored: execve keeps that. By system
+// call, because libc hides two signals that it uses itself.
+func heedSignals() error {
+	const ignored, most, setBytes = 1, 64, 8
+	for number := uintptr(1); number <= most; number++ {
+		var action struct{ handler, flags, restorer, mask uintptr }
+		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, number, 0, uintptr(unsafe.Pointer(&action)), setBytes, 0, 0)
+		if errno != 0 || action.handler != ignored {
+			continue
+		}
+		action.handler = 0 // SIG_DFL
+		if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, number, uintptr(unsafe.Pointer(&action)), 0, setBytes, 0, 0); errno != 0 {
+			return errno
+		}
+	}
+	return nil
+}
+
+// prepare makes what the posture needs around the fork servers.
+func prepare(spec InitSpec) error {
+	switch p := spec.Posture; {
+	case p.Namespaces:
+		return enterRoot(spec)
+	case p.OwnMounts:
+		if err := privateMounts(p.Writable, spec.Size); err != nil {
+			return err
+		}
+	}
+	return openRulesets(spec)
 }
 
 func lowerStack() error {
@@ -99,8 +129,7 @@ func privateMounts(writable []string, size int64) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return &StepError{Step: "mount MS_PRIVATE", Path: "/", Err: err}
 	}
-	options := fmt.Sprintf("mode=1777,size=%d,nr_inodes=%d", size, nrInodes)
-	if err := unix.Mount("tmpfs", writable[0], "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+	if err := unix.Mount("tmpfs", writable[0], "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(size)); err != nil {
 		return &StepError{Step: "mount tmpfs", Path: writable[0], Err: err}
 	}
 	for _, dir := range writable[1:] { // one tmpfs, so that its size bounds them together
@@ -117,6 +146,9 @@ func privateMounts(writable []string, size int64) error {
 
 // openRulesets leaves each ruleset at its descriptor, open across execve.
 func openRulesets(spec InitSpec) error {
+	if spec.Posture.ABI == 0 {
+		return nil
+	}
 	worker, err := workerRuleset(spec.Posture.ABI, spec.Read, spec.Posture.Writable)
 	if err != nil {
 		return &StepError{Step: "landlock ruleset " + string(RulesetWorker), Err: err}

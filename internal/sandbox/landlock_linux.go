@@ -7,17 +7,6 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
 
-// What every program needs, where it exists: libraries and tools, and of /etc
-// the files that libc, OpenSSL, time zones, fonts and MIME types are read from.
-// /proc is safe to grant as a whole: Landlock's ptrace hook closes environ,
-// mem, maps, fd, cwd, root and exe of every process outside the domain.
-var (
-	systemDirs  = []string{"/usr", "/lib", "/lib64", "/bin", "/etc/fonts", "/proc"}
-	systemFiles = []string{"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf",
-		"/etc/mime.types", "/etc/ssl/openssl.cnf", "/dev/random", "/dev/urandom"}
-	systemDevices = []string{"/dev/null", "/dev/zero", "/dev/full"}
-)
-
 // abis are go-landlock's presets; the highest one known serves newer kernels.
 var abis = []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6,
 	landlock.V7, landlock.V8, landlock.V9, landlock.V10, landlock.V11}
@@ -29,9 +18,10 @@ func handled(abi int) landlock.Config {
 }
 
 const (
-	readRights  = ll.AccessFSExecute | ll.AccessFSReadFile | ll.AccessFSReadDir
-	fileRights  = ll.AccessFSExecute | ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
-	writeRights = ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile |
+	readRights   = ll.AccessFSExecute | ll.AccessFSReadFile | ll.AccessFSReadDir
+	deviceRights = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
+	fileRights   = ll.AccessFSExecute | ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
+	writeRights  = ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile |
 		ll.AccessFSMakeDir | ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeSym |
 		ll.AccessFSRefer
 )
@@ -43,8 +33,10 @@ func workerRuleset(abi int, read ReadList, writable []string) (int, error) {
 	rights := func(want landlock.AccessFSSet) landlock.AccessFSSet { return want & c.HandledAccessFS }
 	rules := []landlock.Rule{
 		landlock.PathAccess(rights(readRights), systemDirs...).IgnoreIfMissing(),
+		landlock.PathAccess(rights(readRights), "/proc"),
 		landlock.PathAccess(rights(readRights&fileRights), systemFiles...).IgnoreIfMissing(),
-		landlock.PathAccess(rights(ll.AccessFSReadFile|ll.AccessFSWriteFile|ll.AccessFSTruncate), systemDevices...),
+		landlock.PathAccess(rights(readRights&fileRights), randomDevices...).IgnoreIfMissing(),
+		landlock.PathAccess(rights(deviceRights), systemDevices...),
 		landlock.PathAccess(rights(readRights), read.Dirs...),
 		landlock.PathAccess(rights(readRights&fileRights), read.Files...),
 		landlock.PathAccess(rights(readRights|writeRights), writable...),

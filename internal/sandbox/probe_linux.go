@@ -21,19 +21,26 @@ import (
 const initialPIDNamespace = "pid:[4026531836]"
 
 // Probe measures what this host gives. maskABI, when above 0, hides the rights
-// of newer Landlock ABIs, as on an older kernel: for tests.
+// of newer Landlock ABIs, as on an older kernel, and below 0 all of Landlock: for tests.
 func Probe(maskABI int) Support {
 	have := Support{
-		Root:        os.Geteuid() == 0,
-		MissingCaps: missingCaps(),
-		Mount:       capable(unix.CAP_SYS_ADMIN),
-		Writable:    tmpfsMounts("/tmp", "/dev/shm"),
-		UIDs:        mappedIDs(),
-		Nonce:       rand.Int(),
+		Kernel:       kernelRelease(),
+		Root:         os.Geteuid() == 0,
+		MissingCaps:  missingCaps(),
+		Mount:        capable(unix.CAP_SYS_ADMIN),
+		Capabilities: knownCapabilities(),
+		BoundingSet:  boundingSet(),
+		Writable:     tmpfsMounts("/tmp", "/dev/shm"),
+		ReadOnlyRoot: readOnly("/"),
+		UIDs:         mappedIDs(),
+		Nonce:        rand.Int(),
 	}
 	if capable(unix.CAP_SETPCAP) {
-		have.Bounding = knownCapabilities()
+		have.Bounding = have.Capabilities
 	}
+	major, minor := have.kernelVersion()
+	have.IPCLimits = major > 6 || major == 6 && minor >= 9
+	have.UserNSErr, have.UserNSHint = forbiddenUserNS()
 	have.LandlockABI, have.LandlockErr = landlockABI(maskABI)
 	if err := inContainer(); err != nil {
 		have.ContainerErr = err.Error()
@@ -63,12 +70,62 @@ func missingCaps() []string {
 	return missing
 }
 
+func kernelRelease() string {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(name.Release[:])
+}
+
+// userNSSettings are the files under /proc/sys that forbid user namespaces, to
+// whom they do, and the remedy. The first is AppArmor's, on Ubuntu 24.04 and later.
+var userNSSettings = []struct {
+	file, forbidding string
+	root             bool // root too
+	hint             string
+}{
+	{"kernel/apparmor_restrict_unprivileged_userns", "1", false, "sudo install mcp-exec /usr/local/bin/ && sudo cp deploy/apparmor/mcp-exec /etc/apparmor.d/ && " +
+		"sudo apparmor_parser -r /etc/apparmor.d/mcp-exec, and start it from there"},
+	{"kernel/unprivileged_userns_clone", "0", false, "sudo sysctl kernel.unprivileged_userns_clone=1"},
+	{"user/max_user_namespaces", "0", true, "sudo sysctl user.max_user_namespaces=10000"},
+}
+
+// forbiddenUserNS reads what a host is set to. It explains a failure, it does not
+// foretell one: a profile may allow what the setting forbids.
+func forbiddenUserNS() (reason, hint string) {
+	for _, s := range userNSSettings {
+		text, err := os.ReadFile("/proc/sys/" + s.file)
+		if value := strings.TrimSpace(string(text)); err == nil && value == s.forbidding && (s.root || os.Geteuid() != 0) {
+			return strings.ReplaceAll(s.file, "/", ".") + " is " + value, s.hint
+		}
+	}
+	return "", ""
+}
+
+func boundingSet() bool {
+	for c := range knownCapabilities() {
+		if held, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(c), 0, 0, 0); err == nil && held == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func readOnly(path string) bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(path, &fs) == nil && fs.Flags&unix.ST_RDONLY != 0
+}
+
 func landlockABI(mask int) (int, string) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
 		return 0, err.Error()
 	}
-	if mask > 0 {
+	switch {
+	case mask < 0:
+		return 0, "masked"
+	case mask > 0:
 		abi = min(abi, mask)
 	}
 	return abi, ""
@@ -164,9 +221,10 @@ func tmpfsMounts(paths ...string) []string {
 	return kept
 }
 
+// isTmpfs: one that can be written to.
 func isTmpfs(path string) bool {
 	var fs unix.Statfs_t
-	return unix.Statfs(path, &fs) == nil && fs.Type == unix.TMPFS_MAGIC
+	return unix.Statfs(path, &fs) == nil && fs.Type == unix.TMPFS_MAGIC && fs.Flags&unix.ST_RDONLY == 0
 }
 
 // ownedByUs: a program with our uid could close the directory to the next one.

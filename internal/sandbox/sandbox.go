@@ -7,7 +7,9 @@
 // result, and into the two objects the kernel wants ready-made, a Landlock
 // ruleset and a seccomp program. A forked interpreter executes that list and
 // stops at the first surprise. So all policy is Go, tested as a table, and the
-// part that runs between fork(2) and the program is one short loop.
+// part that runs between fork(2) and the program is one short loop. What is
+// around the fork servers (namespaces, root directory, mounts) is made once, by
+// init: this binary, on its way to become the first of them.
 //
 // Two kinds of failure travel in two channels: the sandbox failed is a Go
 // error, a *StepError that names step, object and cause; the program failed
@@ -16,6 +18,8 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -25,6 +29,15 @@ type Request struct {
 	Code    string        // Python source
 	Stdin   string        // what the program reads; empty: end of file at once
 	Timeout time.Duration // wall clock; at the end everything is killed, Result.TimedOut
+	Streams *Streams      // nil in a call: Stdin is read, Result has the output
+}
+
+// Streams are connected to the program's while it runs, without a cap. A nil one
+// is as in a call. The program never gets what is behind them: a terminal can be
+// typed into, a file written elsewhere.
+type Streams struct {
+	Stdin          io.Reader // read ahead of the program; a Read that does not return is left alone
+	Stdout, Stderr io.Writer // a slow one makes the program wait; of one that has failed the rest is dropped
 }
 
 // Limits are those of one run, in the units a program meets.
@@ -66,6 +79,15 @@ type Environment struct {
 
 // ErrBusy is returned when the queue is full; a later call may succeed.
 var ErrBusy = errors.New("busy: too many calls are waiting; try again in a few seconds")
+
+// SettingError is a setting that can't be honoured here: the user's to change.
+type SettingError struct {
+	Variable string // "MCP_EXEC_CONCURRENCY"
+	Value    string
+	Want     string // what is allowed, or what to do
+}
+
+func (e *SettingError) Error() string { return fmt.Sprintf("%s=%q: %s", e.Variable, e.Value, e.Want) }
 
 // StepError is a failure of the sandbox itself.
 type StepError struct {

@@ -20,6 +20,12 @@ type FilterConfig struct {
 	ProtectedPIDs []int
 }
 
+// Filter is the configuration for a posture.
+func (p Posture) Filter(protected []int) FilterConfig {
+	return FilterConfig{OwnNetwork: p.Namespaces, OwnIPC: p.OwnIPC, OwnMounts: p.Namespaces,
+		UnixSockets: p.Namespaces, ProtectedPIDs: protected}
+}
+
 // verdict is what a filter returns: SECCOMP_RET_* and its data, see seccomp(2).
 // Kernel numbers are written out, so that the policy builds on every system.
 type verdict uint32
@@ -86,7 +92,7 @@ func unless(v verdict, calls, reason string, tests ...argTest) callRule {
 
 // seccompPolicy returns every difference from the base list. A call has one rule.
 func seccompPolicy(c FilterConfig) ([]callRule, error) {
-	rules := slices.Concat(refused, onOneself, narrowed, socketRules(c))
+	rules := slices.Concat(refused, onOneself, narrowed, socketRules(c), socketOptions)
 	if !c.OwnIPC {
 		rules = append(rules, sharedIPC)
 	}
@@ -138,6 +144,28 @@ func socketRules(c FilterConfig) []callRule {
 	}
 	return rules
 }
+
+// socketOptions are narrowed in every posture: pairs are sockets too.
+var socketOptions = []callRule{{
+	"setsockopt", "classic filters are compiled into a budget of the whole host, and without room in it no seccomp filter can be made; " +
+		"larger buffers are memory that no rlimit counts", []callCase{
+		{[]argTest{argIs(1, solSocket), argIs(2, soAttachFilter, soAttachBPF, soReuseportCBPF, soReuseportEBPF)}, retEPERM},
+		{[]argTest{argIs(1, solSocket), argIs(2, soSndBuf, soRcvBuf, soSndBufForce, soRcvBufForce)}, retEPERM},
+	}, retAllow,
+}}
+
+// Options of setsockopt(2) at the level of the socket itself, see socket(7).
+const (
+	solSocket       = 1
+	soSndBuf        = 7
+	soRcvBuf        = 8
+	soAttachFilter  = 26
+	soSndBufForce   = 32
+	soRcvBufForce   = 33
+	soAttachBPF     = 50
+	soReuseportCBPF = 51
+	soReuseportEBPF = 52
+)
 
 // inetCases are TCP and UDP. Other protocols (MPTCP, SCTP, DCCP) load kernel
 // modules; the errno is the one after which software falls back to TCP.

@@ -114,7 +114,7 @@ var fcntlAllowed = []uint32{
 
 // prctlRule allows by name; any other option is EINVAL, the answer of a kernel
 // that doesn't know it. Left out, among others: PR_SET_SECCOMP (see seccomp),
-// PR_SET_MM, PR_SET_PTRACER, PR_SCHED_CORE (idles the host's sibling threads,
+// PR_SET_MM, PR_SET_VMA (names hide a mapping from the watchdog), PR_SET_PTRACER, PR_SCHED_CORE (idles the host's sibling threads,
 // takes a pid). PR_SET_CHILD_SUBREAPER is harmless: kill(-1) and the sweep reach
 // orphans wherever they hang.
 var prctlRule = callRule{
@@ -152,7 +152,6 @@ var prctlAllowed = []uint32{
 	74, 75, 76, // PR_GET_SHADOW_STACK_STATUS, PR_SET_SHADOW_STACK_STATUS, PR_LOCK_SHADOW_STACK_STATUS
 	78,         // PR_FUTEX_HASH: glibc may size its futex table
 	0x41555856, // PR_GET_AUXV
-	0x53564d41, // PR_SET_VMA: malloc names its mappings
 }
 
 // sharedIPC is in force where the ipc namespace is shared: objects would stay

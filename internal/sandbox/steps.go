@@ -28,11 +28,16 @@ type Int int64
 type FD string
 
 // Bytes is memory that the process fills in; Pointers maps an offset within it
-// to further bytes whose address is stored there (struct sock_fprog).
+// to further bytes whose address is stored there (struct sock_fprog), FDs to a
+// descriptor that is stored there as an int (struct landlock_path_beneath_attr).
 type Bytes struct {
 	Data     []byte
 	Pointers map[int][]byte
+	FDs      map[int]FD
 }
+
+// Text is a string as the kernel reads it.
+func Text(s string) Bytes { return Bytes{Data: append([]byte(s), 0)} }
 
 func (a Int) arg() any { return int64(a) }
 func (a FD) arg() any  { return map[string]any{"fd": string(a)} }
@@ -44,6 +49,13 @@ func (a Bytes) arg() any {
 			pointers[strconv.Itoa(offset)] = base64.StdEncoding.EncodeToString(data)
 		}
 		out["pointers"] = pointers
+	}
+	if len(a.FDs) > 0 {
+		fds := map[string]string{}
+		for offset, name := range a.FDs {
+			fds[strconv.Itoa(offset)] = string(name)
+		}
+		out["fds"] = fds
 	}
 	return out
 }

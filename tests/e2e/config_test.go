@@ -30,7 +30,7 @@ func TestBadConfiguration(t *testing.T) {
 		{"MCP_EXEC_MEMORY_BYTES", []string{"256m", "1024", "0"}, number + "33554432 to "},
 		{"MCP_EXEC_MAX_PIDS", []string{"0", "lots"}, number + "1 to "},
 		{"MCP_EXEC_WORKSPACE_BYTES", []string{"0", "64M"}, number + "1048576 to "},
-		{"MCP_EXEC_ISOLATION", []string{"none", "Landlock"}, "want auto"},
+		{"MCP_EXEC_ISOLATION", []string{"none", "Landlock"}, "want auto, namespaces, landlock or container"},
 		{"MCP_EXEC_PYTHON", []string{" "}, "want a command or a path"},
 	} {
 		for _, value := range tt.values {
@@ -43,7 +43,7 @@ func TestBadConfiguration(t *testing.T) {
 		refused(t, []string{"MCP_EXEC_DEFAULT_TIMEOUT_S=50", "MCP_EXEC_MAX_TIMEOUT_S=40"}, "MCP_EXEC_DEFAULT_TIMEOUT_S", "50", "MCP_EXEC_MAX_TIMEOUT_S", "40")
 	})
 	t.Run("ceiling below the unchanged default", func(t *testing.T) {
-		refused(t, []string{"MCP_EXEC_MAX_TIMEOUT_S=20"}, "MCP_EXEC_DEFAULT_TIMEOUT_S", "30", "MCP_EXEC_MAX_TIMEOUT_S", "20")
+		refused(t, []string{"MCP_EXEC_MAX_TIMEOUT_S=20"}, `error: MCP_EXEC_MAX_TIMEOUT_S="20": `, "MCP_EXEC_DEFAULT_TIMEOUT_S, which is 30: lower that too")
 	})
 }
 

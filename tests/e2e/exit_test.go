@@ -7,6 +7,7 @@ import "testing"
 // TestExit compares how programs end with plain CPython, in exit_code and in
 // what is printed.
 func TestExit(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, p := range []program{
 		{name: "falls off the end", code: "print(1)", exit: 0},

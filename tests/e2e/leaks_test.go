@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -24,13 +25,14 @@ func leak(t testing.TB, name, prefix string) string {
 }
 
 func TestNothingIsShared(t *testing.T) {
+	t.Parallel()
 	s := start(t)
-	for level, prefix := range levels {
-		for _, name := range []string{"leaks.py", "ipc.py"} {
+	for name, want := range map[string]string{"leaks.py": "found []\n", "ipc.py": "made " + pick(t, s.place(t), ownIPC) + "\n"} {
+		for level, prefix := range levels {
 			t.Run(level+" "+name, func(t *testing.T) {
 				// More runs than there are slots, so that each has its second one.
 				for range 5 {
-					if got := s.run(leak(t, name, prefix)); got.Stdout != "found []\n" || got.Stderr != "" {
+					if got := s.run(leak(t, name, prefix)); got.Stdout != want || got.Stderr != "" {
 						t.Fatalf("%s", got.brief())
 					}
 				}
@@ -39,7 +41,41 @@ func TestNothingIsShared(t *testing.T) {
 	}
 }
 
+// ownIPC is what a program can make in its ipc namespace: the same in every run.
+var ownIPC = map[string]string{
+	"namespaces kernel>=6.9": "['shmget', 'semget', 'msgget', 'mq_open']",
+	"namespaces kernel<6.9":  "[]",
+	"landlock":               "[]",
+	"container":              "[]",
+}
+
+// workDirectory is what a program is told of where it is. What runs share a mount
+// for has a name that no earlier run can know.
+var workDirectory = map[string]string{
+	"namespaces": `^/tmp/work\n$`,
+	"landlock":   `^(/tmp|/dev/shm)/[0-9a-f]{32}\n$`,
+	"container":  `^(/tmp|/dev/shm)/[0-9a-f]{32}\n$`,
+}
+
+func TestWorkDirectory(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	name := regexp.MustCompile(pick(t, s.place(t), workDirectory))
+	seen := map[string]bool{}
+	for range 3 {
+		got := s.run("import os; print(os.getcwd())")
+		if !name.MatchString(got.Stdout) {
+			t.Errorf("%q does not match %s", got.Stdout, name)
+		}
+		if seen[got.Stdout] && !s.place(t).is(t, "namespaces") {
+			t.Errorf("%q for the second time", got.Stdout)
+		}
+		seen[got.Stdout] = true
+	}
+}
+
 func TestNoFileIsLeft(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, p := range specimens(t, "plants") {
 		t.Run(p.name, func(t *testing.T) { p.run(t, s.in(t)) })
@@ -48,6 +84,7 @@ func TestNoFileIsLeft(t *testing.T) {
 }
 
 func TestRandomNumbersDiffer(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	seen := map[string]string{}
 	for level, prefix := range levels {
@@ -69,6 +106,7 @@ func TestRandomNumbersDiffer(t *testing.T) {
 
 // No fork server sees a caller's data, so no worker can inherit it.
 func TestMemoryHoldsNoEarlierRun(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for level, prefix := range levels {
 		t.Run(level, func(t *testing.T) {
@@ -84,7 +122,7 @@ func TestMemoryHoldsNoEarlierRun(t *testing.T) {
 			}
 			// It does find what is there.
 			own := s.call(args{"code": prefix + "text = 'code' + '-of-12345678'\n" + leak(t, "memory.py", "")})
-			if !strings.Contains(own.Stdout, "code-of-12345678") {
+			if !strings.Contains(own.Stdout, "-of-12345678") {
 				t.Errorf("the search finds nothing: %s", own.brief())
 			}
 		})

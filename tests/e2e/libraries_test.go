@@ -13,6 +13,7 @@ import (
 // libraries. Each checks its own values; it must end with 0, print "ok" as its
 // last line and nothing on stderr.
 func TestLibraries(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	files, err := filepath.Glob("testdata/libraries/*.py")
 	if err != nil || len(files) == 0 {

@@ -11,8 +11,13 @@ import (
 	"testing"
 )
 
+// refusedByItself are programs that want something of their own host. One that has a
+// network of its own finds that nobody listens there, as anywhere.
+var refusedByItself = map[string]bool{"http.client": true, "smtplib": true}
+
 // TestNotes has every code with its triggers, and what stands before what.
 func TestNotes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	seen := map[string]bool{}
 	for _, tt := range []struct {
@@ -67,6 +72,9 @@ func TestNotes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := s.in(t).call(args{"code": tt.code, "timeout_s": tt.timeout})
+			if refusedByItself[tt.name] && s.place(t).is(t, "namespaces") {
+				tt.note = ""
+			}
 			want, part := strings.CutSuffix(tt.note, "…")
 			if got.Note != want && !(part && strings.HasPrefix(got.Note, want)) {
 				t.Errorf("note %q, want %q (exit %d, stderr %.600q)", got.Note, tt.note, got.ExitCode, got.Stderr)

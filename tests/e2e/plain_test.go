@@ -101,7 +101,7 @@ func pythonString(s string) string {
 
 // What differs between two runs of the same program, in CPython as well.
 var (
-	runDirectory = regexp.MustCompile(`/[^\s'"<>:]*/(?:[0-9a-f]{32}(?:/work)?|Test[^\s'"<>:]*/work)\b`)
+	runDirectory = regexp.MustCompile(`/[^\s'"<>:]*/(?:[0-9a-f]{32}(?:/work)?|work|Test[^\s'"<>:]*/work)\b`)
 	address      = regexp.MustCompile(`0x[0-9a-f]+`)
 	// The program is called by frames of ours, so a little less of the recursion limit is left.
 	depth = regexp.MustCompile(`repeated \d+ more times`)
@@ -146,6 +146,7 @@ func (s *server) compare(p program) {
 //	# exit: 3
 //	# says: a part of its output
 func TestPlainPython(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	files, err := filepath.Glob("testdata/python/*.py")
 	if err != nil || len(files) == 0 {

@@ -95,7 +95,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 // run has under the uids that it gives to programs.
 const waiting = 4
 
-// noProcessLeft looks for processes of programs from outside, by their uids.
+// noProcessLeft looks for processes of programs from outside.
 func (s *server) noProcessLeft(t testing.TB) {
 	t.Helper()
 	if inContainer() {
@@ -103,7 +103,7 @@ func (s *server) noProcessLeft(t testing.TB) {
 	}
 	defer func() {
 		if t.Failed() {
-			t.Logf("processes under the server's uids:\n%s", table(s.programs()))
+			t.Logf("processes of programs:\n%s", table(s.programs()))
 		}
 	}()
 	eventually(t, "a process of the run is left", func() bool {
@@ -118,14 +118,49 @@ func (s *server) noProcessLeft(t testing.TB) {
 	})
 }
 
-// Programs get uids from here on; those of one server are a block of 16.
-const firstUID, blockUIDs = 0x70000000, 16
+// Programs get uids from here on; those of one server are a block of 256.
+const firstUID, blockUIDs = 0x70000000, 256
 
 // blocks are the first uids of servers, by pid: one that has ended tells no more.
 var blocks sync.Map
 
-// programs are the processes with an uid that only this server gives out.
+// programs are the processes of programs, and workers that wait for one.
 func (s *server) programs() []int {
+	if s.place(s.t).posture == "namespaces" {
+		return s.nested()
+	}
+	return s.byUID()
+}
+
+// nested are the processes in the pid namespaces of slots, whose first one is the
+// reaper. None of them can get away from below the fork server.
+func (s *server) nested() []int {
+	depth := len(namespacePIDs("self")) + 2
+	var found []int
+	for _, server := range s.forkServers("base") {
+		for _, pid := range descendants(server) {
+			if pids := namespacePIDs(strconv.Itoa(pid)); len(pids) == depth && pids[depth-1] != "1" {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found
+}
+
+// namespacePIDs are the ids of a process in each pid namespace that it is in, from
+// ours down. See NSpid in proc_pid_status(5).
+func namespacePIDs(pid string) []string {
+	text, _ := os.ReadFile("/proc/" + pid + "/status")
+	for line := range strings.Lines(string(text)) {
+		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			return strings.Fields(ids)
+		}
+	}
+	return nil
+}
+
+// byUID are the processes with an uid that only this server gives out.
+func (s *server) byUID() []int {
 	pid := s.cmd.Process.Pid
 	if _, ok := blocks.Load(pid); !ok {
 		for _, child := range descendants(pid) {

@@ -30,12 +30,21 @@ func bothLevels(t testing.TB, s *server) {
 // forkServer is the pid that the log gave last.
 func (s *server) forkServer(t testing.TB, level string) int {
 	t.Helper()
-	found := regexp.MustCompile(`"fork server ready" level=`+level+` pid=(\d+)`).FindAllStringSubmatch(s.log.String(), -1)
-	if len(found) == 0 {
+	pids := s.forkServers(level)
+	if len(pids) == 0 {
 		t.Fatalf("no fork server for %s in the log:\n%s", level, s.log)
 	}
-	pid, _ := strconv.Atoi(found[len(found)-1][1])
-	return pid
+	return pids[len(pids)-1]
+}
+
+// forkServers are all that the log names.
+func (s *server) forkServers(level string) []int {
+	var pids []int
+	for _, found := range regexp.MustCompile(`"fork server ready" level=`+level+` pid=(\d+)`).FindAllStringSubmatch(s.log.String(), -1) {
+		pid, _ := strconv.Atoi(found[1])
+		pids = append(pids, pid)
+	}
+	return pids
 }
 
 // reapers are the children of a fork server that have a worker.
@@ -53,28 +62,35 @@ func (s *server) lastReaper(t testing.TB) []int {
 	return slices.DeleteFunc(children(s.forkServer(t, "base")), func(pid int) bool { return len(children(pid)) > 0 })
 }
 
-// victims are processes of the server by role.
-var victims = []struct {
-	name string
-	pids func(testing.TB, *server) []int
-}{
-	{"base fork server", func(t testing.TB, s *server) []int { return []int{s.forkServer(t, "base")} }},
-	{"data fork server", func(t testing.TB, s *server) []int { return []int{s.forkServer(t, "data")} }},
-	{"both fork servers", func(t testing.TB, s *server) []int { return []int{s.forkServer(t, "data"), s.forkServer(t, "base")} }},
-	{"reapers of base", func(t testing.TB, s *server) []int { return s.reapers(t, "base") }},
-	{"reapers of data", func(t testing.TB, s *server) []int { return s.reapers(t, "data") }},
-	{"one reaper of base", func(t testing.TB, s *server) []int { return one(s.reapers(t, "base")) }},
-	{"workers", func(_ testing.TB, s *server) []int { return s.programs() }},
-	{"one worker", func(_ testing.TB, s *server) []int { return one(s.programs()) }},
-	{"reaper of last resort", func(t testing.TB, s *server) []int { return s.lastReaper(t) }},
-	{"everything", func(_ testing.TB, s *server) []int { return descendants(s.cmd.Process.Pid) }},
+// victim is processes of the server by their role, and where there are such.
+type victim struct {
+	name, where string
+	pids        func(testing.TB, *server) []int
+}
+
+func victimsIn(t testing.TB, p place) []victim {
+	return slices.DeleteFunc(slices.Clone(victims), func(v victim) bool { return !p.is(t, v.where) })
+}
+
+var victims = []victim{
+	{"base fork server", "", func(t testing.TB, s *server) []int { return []int{s.forkServer(t, "base")} }},
+	{"data fork server", "", func(t testing.TB, s *server) []int { return []int{s.forkServer(t, "data")} }},
+	{"both fork servers", "", func(t testing.TB, s *server) []int { return []int{s.forkServer(t, "data"), s.forkServer(t, "base")} }},
+	{"reapers of base", "", func(t testing.TB, s *server) []int { return s.reapers(t, "base") }},
+	{"reapers of data", "", func(t testing.TB, s *server) []int { return s.reapers(t, "data") }},
+	{"one reaper of base", "", func(t testing.TB, s *server) []int { return one(s.reapers(t, "base")) }},
+	{"workers", "", func(_ testing.TB, s *server) []int { return s.programs() }},
+	{"one worker", "", func(_ testing.TB, s *server) []int { return one(s.programs()) }},
+	{"reaper of last resort", "landlock abi>=6", func(t testing.TB, s *server) []int { return s.lastReaper(t) }},
+	{"everything", "", func(_ testing.TB, s *server) []int { return descendants(s.cmd.Process.Pid) }},
 }
 
 // Whatever of it dies while nothing runs, no call fails.
 func TestKilledWhileIdle(t *testing.T) {
+	t.Parallel()
 	requireOutside(t)
 	s := start(t)
-	for _, victim := range victims {
+	for _, victim := range victimsIn(t, s.place(t)) {
 		t.Run(victim.name, func(t *testing.T) {
 			s := s.in(t)
 			bothLevels(t, s)
@@ -95,9 +111,10 @@ func TestKilledWhileIdle(t *testing.T) {
 // Whatever dies during a run: that call is answered, no later one fails, and
 // nothing of the run lives on.
 func TestKilledDuringRun(t *testing.T) {
+	t.Parallel()
 	requireOutside(t)
 	s := start(t)
-	for _, victim := range victims {
+	for _, victim := range victimsIn(t, s.place(t)) {
 		t.Run(victim.name, func(t *testing.T) {
 			s := s.in(t)
 			bothLevels(t, s)

@@ -7,9 +7,12 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,7 +48,23 @@ func runTests(m *testing.M) int {
 	if err := build.Run(); err != nil {
 		panic(err)
 	}
+	widen()
 	return m.Run()
+}
+
+// widen lets more tests run beside each other than there are processors, unless told
+// otherwise: most of these wait for a clock.
+func widen() {
+	flag.Parse()
+	width := 2 * runtime.GOMAXPROCS(0)
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == "test.parallel" {
+			width = 0
+		}
+	})
+	if width > 0 {
+		_ = flag.Set("test.parallel", strconv.Itoa(width)) // a number it takes
+	}
 }
 
 // inContainer reports whether the server under test runs in one.
@@ -54,13 +73,19 @@ func inContainer() bool { return os.Getenv(commandEnv) != "" }
 // sandboxFound saves the second look: the one for the libraries is slow.
 var sandboxFound atomic.Bool
 
+// needs of the machine, by posture, natively.
+var needs = map[string][]string{
+	"namespaces": {"namespaces"},
+	"landlock":   {"root", "landlock>=1"},
+}
+
 // requireSandbox skips where the product refuses by design.
 func requireSandbox(t testing.TB) {
 	t.Helper()
 	if inContainer() || sandboxFound.Load() {
 		return
 	}
-	sandboxtest.Require(t, "root", "landlock>=1", "python")
+	sandboxtest.Require(t, append(needs[wanted()], "python")...)
 	sandboxFound.Store(true)
 }
 
@@ -75,6 +100,9 @@ func command(env ...string) *exec.Cmd {
 	// "docker run … IMAGE": settings go before the image.
 	image := line[len(line)-1]
 	args := line[1 : len(line)-1]
+	if isolation := os.Getenv(isolationEnv); isolation != "" {
+		args = append(args, "-e", isolationEnv+"="+isolation)
+	}
 	for _, pair := range env {
 		args = append(args, "-e", pair)
 	}
@@ -117,8 +145,12 @@ func (b *logBuffer) String() string {
 // start runs a server until the test ends.
 func start(t testing.TB, env ...string) *server {
 	t.Helper()
+	return startCommand(t, command(env...))
+}
+
+func startCommand(t testing.TB, cmd *exec.Cmd) *server {
+	t.Helper()
 	requireSandbox(t)
-	cmd := command(env...)
 	log := &logBuffer{}
 	cmd.Stderr = log
 	ctx, cancel := context.WithTimeout(context.Background(), hang)

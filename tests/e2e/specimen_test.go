@@ -12,13 +12,15 @@ import (
 )
 
 // specimen is a hostile program: a file of testdata whose header says what must
-// come of it, in
-// lines that begin with "# want: ".
+// come of it, in lines that begin with "# want: ", or with "# want CONDITIONS: " what
+// must where these hold.
 type specimen struct {
 	name, code string
-	wants      []string
+	wants      []want
 	timeout    int // seconds
 }
+
+type want struct{ where, clauses string }
 
 // specimens reads a directory. Its prelude.py, if any, comes before each.
 func specimens(t testing.TB, dir string) []specimen {
@@ -46,15 +48,16 @@ func newSpecimen(t testing.TB, path, prelude, text string) specimen {
 	t.Helper()
 	p := specimen{name: strings.TrimSuffix(filepath.Base(path), ".py"), code: prelude + text, timeout: 60}
 	for line := range strings.Lines(text) {
-		if want, ok := strings.CutPrefix(strings.TrimSpace(line), "# want: "); ok {
-			p.wants = append(p.wants, want)
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "# want"); ok {
+			where, clauses, _ := strings.Cut(text, ": ")
+			p.wants = append(p.wants, want{where, clauses})
 		}
 	}
 	if len(p.wants) == 0 {
-		t.Fatalf("%s: no line that begins with # want:", path)
+		t.Fatalf("%s: no line that begins with # want", path)
 	}
 	for _, want := range p.wants {
-		if strings.HasPrefix(want, "timed out") {
+		if strings.HasPrefix(want.clauses, "timed out") {
 			p.timeout = 1
 		}
 	}
@@ -65,13 +68,21 @@ func newSpecimen(t testing.TB, path, prelude, text string) specimen {
 func (p specimen) run(t *testing.T, s *server) {
 	t.Helper()
 	res := s.call(args{"code": p.code, "timeout_s": p.timeout})
-	for _, want := range p.wants {
-		p.check(t, want, res)
-	}
+	p.compare(t, s.place(t), res)
 	if t.Failed() {
 		t.Log(res.brief())
 	}
 	s.clean(t)
+}
+
+// compare checks all that must be where it has run.
+func (p specimen) compare(t *testing.T, here place, res result) {
+	t.Helper()
+	for _, want := range p.wants {
+		if here.is(t, want.where) {
+			p.check(t, want.clauses, res)
+		}
+	}
 }
 
 // check tests one want: clauses separated by bars, of which one must hold.

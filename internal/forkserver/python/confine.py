@@ -35,6 +35,8 @@ def argument(arg, fds, keep):
     for offset, data in arg.get("pointers", {}).items():
         address = ctypes.addressof(memory(data, keep))
         ctypes.c_void_p.from_buffer(buffer, int(offset)).value = address
+    for offset, name in arg.get("fds", {}).items():
+        ctypes.c_int.from_buffer(buffer, int(offset)).value = fds[name]
     return ctypes.c_void_p(ctypes.addressof(buffer))
 
 

@@ -29,7 +29,6 @@ CONTROL = 3  # the control socket, in every role
 RULESETS = 100  # first of the descriptors that init made
 MAX_MESSAGE = 1 << 17
 MAX_FDS = 8
-MAX_FD = 1024  # a program starts with 0, 1, 2 and nothing else of ours
 
 # ---- messages -------------------------------------------------------------
 
@@ -91,6 +90,7 @@ class Server:
 
     def answer(self):
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # which a first process of a pid namespace ignores
         signal.set_wakeup_fd(self.woken, warn_on_full_buffer=False)
         self.poll.register(self.sock, select.POLLIN)
         self.poll.register(self.wake, select.POLLIN)
@@ -145,22 +145,29 @@ class Server:
     def on_fork(self, message, fds):
         """The first descriptor is the child's control socket, the rest are named."""
         try:
+            run_steps(message["before"], self.fds)
             pid = os.fork()
-        except OSError as error:
-            send_failure(self.sock, StepError("fork", error.errno))
+        except (OSError, StepError) as error:
+            send_failure(self.child_end(fds[0]), StepError(getattr(error, "step", "fork"), error.errno))
             pid = None
         if pid == 0:
             raise Become(self.leave(message, fds))
+        run_steps(message["after"], self.fds)  # if this can't be, nor can we
         if pid is not None:
             self.children.add(pid)
         for fd in fds:
             os.close(fd)
+
+    def child_end(self, fd):
+        """Where the one who asked for a child waits for its answer."""
+        return socket.socket(fileno=os.dup(fd))
 
     def leave(self, message, fds):
         """In the child: leave everything of the parent behind; the role to take."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             os.close(self.wake)
             os.close(self.woken)
             self.sock.detach()
@@ -284,7 +291,7 @@ def be_worker(sock, message, fds):
     page = mmap.mmap(fds["page"], mmap.PAGESIZE)
     run = worker.prepare(message, page)
     run_steps(message["steps"], fds)
-    os.closerange(CONTROL + 1, MAX_FD)
+    worker.close_from(CONTROL + 1)
     send(sock, "ready", pid=os.getpid())
     job, streams = receive(sock)
     if job is None:
@@ -293,7 +300,7 @@ def be_worker(sock, message, fds):
     run_steps(job["steps"], fds)
     source = worker.take(streams, message)
     sock.detach()
-    os.closerange(CONTROL, MAX_FD)
+    worker.close_from(CONTROL)
     run(source)
 
 

@@ -41,8 +41,20 @@ def font_list():
 
 
 def directories():
+    """By the names that the interpreter knows, and by their real ones."""
     prefixes = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
-    return sorted({os.path.realpath(path) for path in prefixes + sys.path if os.path.isdir(path)})
+    found = [os.path.abspath(path) for path in prefixes + sys.path if os.path.isdir(path)]
+    return sorted({*found, *map(os.path.realpath, found)})
+
+
+def executables():
+    """The interpreter, and what its links lead to, one after the other."""
+    path, found = sys.executable, []
+    while path not in found:
+        found.append(path)
+        if os.path.islink(path):
+            path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+    return [path for path in [*found, os.path.realpath(sys.executable)] if os.path.exists(path)]
 
 
 print(
@@ -52,7 +64,7 @@ print(
             "Minor": sys.version_info[1] if sys.version_info[0] == 3 else 0,
             "Version": ".".join(map(str, sys.version_info[:3])),
             "Dirs": directories(),
-            "Files": [os.path.realpath(sys.executable)],
+            "Files": executables(),
             "Packages": packages(),
             "FontList": font_list(),
         }

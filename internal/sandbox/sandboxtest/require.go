@@ -18,7 +18,7 @@ const RequireEnv = "MCP_EXEC_TEST_REQUIRE"
 
 // Require skips a test where a mechanism is missing, and names it; it fails the
 // test where RequireEnv lists the mechanism. Known are root, docker, python (one
-// with the six libraries, in MCP_EXEC_PYTHON) and landlock>=N.
+// with the six libraries, in MCP_EXEC_PYTHON), namespaces and landlock>=N.
 func Require(t testing.TB, mechanisms ...string) {
 	t.Helper()
 	listed := strings.Split(os.Getenv(RequireEnv), ",")
@@ -49,6 +49,8 @@ func missing(mechanism string) error {
 		return exec.Command(os.Getenv("MCP_EXEC_PYTHON"), "-c", "import numpy, pandas, matplotlib, PIL, yaml, jinja2").Run()
 	case "landlock":
 		return missingLandlock(version)
+	case "namespaces":
+		return missingNamespaces()
 	}
 	return fmt.Errorf("unknown mechanism %q", mechanism)
 }

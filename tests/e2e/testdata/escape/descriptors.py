@@ -1,5 +1,6 @@
 # Looks for descriptors besides 0, 1 and 2, here and in a child process. As a
 # control it has an extra one.
+# except container: ENXIO: have a terminal
 def own():
     extra = []
     for fd in range(3, 1024):

@@ -1,22 +1,83 @@
 # Reads files that are none of a program's business, and writes outside its own
 # directory. Prints refused for each. As a control it reads the same files, and
 # writes in a directory that the test made for it.
+# truncate(2) needs no descriptor and is mediated from ABI 3 (Linux 6.2) on; only a
+# file that everybody may write to is in danger.
+# except landlock natively abi<3: ALLOWED: truncate
+# A root of its own shows what every program needs, and nothing of the host's: see
+# what is looked for in it below.
+# except namespaces: ALLOWED: read /; read /etc; read /etc/passwd; read /dev
+# The message queues of its own ipc namespace are files.
+# except namespaces kernel>=6.9: ALLOWED /dev/mqueue: create a file outside
+# Without Landlock what the container shows can be read: the image, and its terminals.
+# except container: ALLOWED: read /; read /boot; read /dev; read /dev/ptmx; read /etc; read /etc/hostname; read /etc/passwd
+# except container: ALLOWED: read /home; read /run; read /srv; read /sys; read /sys/fs/cgroup; read /sys/kernel/debug
+# except container: ALLOWED: read /var; read /var/log; read /var/tmp
+# except container: ALLOWED: find what is the host's in /; find what is the host's in /dev; find what is the host's in /etc; find a user of the host
+# except container: ENXIO: read /dev/tty
+# except container: ALLOWED: write /proc/self/oom_score_adj
+# except container: EINVAL: write /proc/self/attr/current
+# That is /dev/mqueue, where RLIMIT_MSGQUEUE allows no queue.
+# except container: EMFILE: create a file outside
 import stat
 
 OUTSIDE = SETTING["outside"]  # directories to write in
 
 
+# Where a program has a root of its own, this is all that may be in it.
+OWN = {
+    "/": {"bin", "dev", "etc", "gnu", "lib", "lib64", "nix", "proc", "sbin", "tmp", "usr"},
+    "/dev": {"fd", "full", "mqueue", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"},
+    "/etc": {"alternatives", "fonts", "group", "hosts", "ld.so.cache", "localtime", "mime.types", "nsswitch.conf", "passwd", "ssl", "timezone"},
+}
+USERS = {"root", "sandbox"}
+# An interpreter may lie anywhere: then the way to it is there.
+INTERPRETERS = [path for name in (sys.prefix, sys.base_prefix, sys.executable) for path in (name, os.path.realpath(name))]
+
+
+def to_interpreter(path):
+    return any(interpreter.startswith(path + "/") or interpreter == path for interpreter in INTERPRETERS)
+
+
+def entries(directory):
+    return {name for name in os.listdir(directory) if CONTROL or not to_interpreter(os.path.join(directory, name))}
+
+
 def read(path):
     if os.path.isdir(path):
-        return os.listdir(path)[:1]
-    with open(path, "rb") as file:
-        return len(file.read(64))
+        found = entries(path)
+        if not found and os.listdir(path):
+            raise FileNotFoundError(errno.ENOENT, "nothing but the way to the interpreter")
+        return sorted(found)[:1]
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        return len(os.read(fd, 64))
+    except BlockingIOError:
+        return "open"
+    finally:
+        os.close(fd)
+
+
+def host_entries(directory):
+    found = entries(directory) - OWN[directory]
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "nothing of the host's")
+    return sorted(found)
+
+
+def host_users():
+    with open("/etc/passwd") as file:
+        found = {line.split(":")[0] for line in file} - USERS
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "no user of the host")
+    return sorted(found)
 
 
 def create(directory):
     path = os.path.join(directory, "escape")
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o666))
     os.unlink(path)
+    return directory
 
 
 def unnamed(directory):
@@ -89,6 +150,9 @@ for path in SETTING["private"]:
 for path in ("/etc/shadow", "/etc/passwd", "/etc/hostname", "/etc", "/root", "/home", "/var", "/var/log", "/run", "/sys", "/sys/fs/cgroup",
              "/dev", "/", "/boot", "/opt", "/srv", "/var/tmp"):
     attempt(f"read {path}", read, path, uncontrolled="" if os.path.exists(path) else "not on every system")
+for path in OWN:
+    attempt(f"find what is the host's in {path}", host_entries, path)
+attempt("find a user of the host", host_users)
 for path in ("/var/run/secrets", "/var/run/docker.sock", "/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/kvm", "/dev/fuse",
              "/dev/net/tun", "/dev/ptmx", "/dev/tty", "/sys/kernel/debug", "/proc/kcore", "/proc/kmsg", "/proc/1/root/etc/shadow"):
     attempt(f"read {path}", read, path, uncontrolled="not on every system")

@@ -46,7 +46,7 @@ def attempt(name, function, *args, uncontrolled="", answer=None):
         report("unclear", name, repr(error))
     else:
         target = role(args[0]) if args and isinstance(args[0], int) else ""
-        report("ALLOWED", name, target + ("" if detail is None else " ".join(str(detail).split())[:200]))
+        report("ALLOWED", name, f"{target} {'' if detail is None else ' '.join(str(detail).split())[:200]}".strip())
 
 
 def against(name, function, *args, uncontrolled="", spares=True):

@@ -1,6 +1,8 @@
 # Every process has a session of its own and ignores what it can.
 # want: exit 1|137
-# want: note process_limit
+# want natively: note process_limit
+# Its memory is small: tracebacks of so many may take it before the watchdog counts them.
+# want docker: note process_limit|memory_limit
 import os
 import signal
 

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package sandboxtest
+
+import "errors"
+
+func missingNamespaces() error { return errors.New("not Linux") }
